@@ -199,4 +199,9 @@ func (it Item) Name() string { return it.Prefix + it.Number }
 // Order returns the place of the item in a queue of its kind.
 func (it Item) Order() ItemOrder { return it.Kind.Order(it.Name()) }
 
+// CompareNumber returns -1, 0 or 1 by the numbers of two items of a queue, without a minus sign.
+func (it Item) CompareNumber(other Item) int {
+	return strings.Compare(strings.TrimPrefix(it.Number, "-"), strings.TrimPrefix(other.Number, "-"))
+}
+
 func isUpperHex(text string) bool { return strings.Trim(text, "0123456789ABCDEF") == "" }

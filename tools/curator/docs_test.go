@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-curator/curator/tools/curator/internal/console"
 	"github.com/go-curator/curator/tools/curator/internal/settings"
 )
 
@@ -72,4 +73,4 @@ func TestDocs(t *testing.T) {
 }
 
 // newProgram returns a program whose commands can be read, but not run.
-func newProgram() *program { return &program{settings: settings.New()} }
+func newProgram() *program { return &program{&console.Console{}, settings.New()} }

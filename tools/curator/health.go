@@ -10,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-curator/curator/tools/curator/internal/console"
 	"github.com/go-curator/curator/tools/curator/internal/health"
+	"github.com/go-curator/curator/tools/curator/internal/settings"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
 // healthTimeout bounds the wait for the servers' answers.
@@ -58,45 +61,45 @@ func (f *adminFlags) admin(encryption *tls.Config) (health.Admin, error) {
 		return health.Admin{Port: int(f.port), Dial: dialTo(nil)}, nil
 	}
 	if encryption == nil {
-		return health.Admin{}, usage("--admin-https needs --tls")
+		return health.Admin{}, console.Usagef("--admin-https needs --tls")
 	}
 	return health.Admin{Port: int(f.port), Dial: dialTo(encryption)}, nil
 }
 
 func (p *program) showHealth(ctx context.Context, format string, flags *adminFlags) error {
-	if err := p.settings.Complete(p.lookupEnv); err != nil {
-		return usage("%v", err)
+	if err := p.settings.Complete(p.LookupEnv); err != nil {
+		return console.Usagef("%v", err)
 	}
-	s, err := p.newSession(nil) // checks the settings; it is not started
+	s, err := settings.NewSession(p.Console, p.settings, settings.Server{}) // checks the settings; it is not started
 	if err != nil {
 		return err
 	}
 	encryption, err := p.settings.TLSConfig()
 	if err != nil {
-		return usage("%v", err)
+		return console.Usagef("%v", err)
 	}
 	admin, err := flags.admin(encryption)
 	if err != nil {
 		return err
 	}
-	s.signals = listenSignals()
-	defer s.signals.stop()
+	s.Signals = console.Listen()
+	defer s.Signals.Stop()
 	var servers []health.Server
-	interrupted, _ := s.signals.until(ctx, func(ctx context.Context) error {
+	interrupted, _ := s.Signals.Until(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 		defer cancel()
-		servers = health.Ask(ctx, dialTo(encryption), s.ensemble.servers, admin)
+		servers = health.Ask(ctx, dialTo(encryption), s.Ensemble.Servers, admin)
 		return nil
 	})
 	if interrupted != nil {
-		return &exit{code: signalCode(interrupted.signal)}
+		return &console.Exit{Code: console.SignalCode(interrupted.Signal)}
 	}
 	healthy := health.Healthy(servers)
-	if err := (&answer{session: s, format: format}).printHealth(healthy, servers); err != nil {
+	if err := printHealth(view.Printer{Out: p.Stdout, Format: format}, healthy, servers); err != nil {
 		return err
 	}
 	if !healthy {
-		return exitWith(exitNo, "the ensemble is not healthy")
+		return console.Exitf(console.ExitNo, "the ensemble is not healthy")
 	}
 	return nil
 }
@@ -111,9 +114,9 @@ func dialTo(encryption *tls.Config) health.Dial {
 	}
 }
 
-func (a *answer) printHealth(healthy bool, servers []health.Server) error {
-	if a.format != asTable {
-		return a.document(struct {
+func printHealth(p view.Printer, healthy bool, servers []health.Server) error {
+	if p.Format != view.AsTable {
+		return p.Document(struct {
 			Healthy bool            `json:"healthy"`
 			Servers []health.Server `json:"servers"`
 		}{healthy, servers})
@@ -129,5 +132,5 @@ func (a *answer) printHealth(healthy bool, servers []health.Server) error {
 			h.Server, h.Mode, h.Zxid, latency, strconv.Itoa(h.Connections), strconv.Itoa(h.Outstanding), strconv.Itoa(h.Nodes), h.Version,
 		})
 	}
-	return a.table(rows)
+	return p.Table(rows)
 }

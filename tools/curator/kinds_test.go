@@ -15,6 +15,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/leader"
+	"github.com/go-curator/curator/tools/curator/internal/hold"
 )
 
 // run starts a command of curator that runs CMD. args are as for lock.
@@ -188,12 +189,12 @@ func TestGuardEnds(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("cat")
 	out, err := exec.Command("ps", "-o", "pid=,args=", "--ppid", strconv.Itoa(holder.cmd.Process.Pid)).Output()
-	if err != nil || !strings.Contains(string(out), guardArg) {
+	if err != nil || !strings.Contains(string(out), hold.GuardArg) {
 		t.Fatalf("no guard: %q, %v", out, err)
 	}
 	guard := 0
 	for line := range strings.Lines(string(out)) {
-		if fields := strings.Fields(line); fields[len(fields)-1] == guardArg {
+		if fields := strings.Fields(line); fields[len(fields)-1] == hold.GuardArg {
 			guard, _ = strconv.Atoi(fields[0])
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/queue"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
@@ -175,7 +176,7 @@ func TestQueues(t *testing.T) {
 		t.Errorf("%+v", delayed)
 	}
 	if worked.Path != "/queues/tasks" || worked.Kind != "plain" || worked.Length != 3 || worked.Oldest.Node != "/queues/tasks/queue-0000000000" ||
-		worked.LockPath != "/queues/tasks-locks" || worked.InWork != 1 || len(worked.Consumers) != 1 || worked.Consumers[0].Session != sessionName(s.client.SessionID()) {
+		worked.LockPath != "/queues/tasks-locks" || worked.InWork != 1 || len(worked.Consumers) != 1 || worked.Consumers[0].Session != output.Hex(s.client.SessionID()) {
 		t.Errorf("%+v", worked)
 	}
 	if stdout, _ := s.ask(0, "queues", "/queues"); !strings.Contains(stdout, "1 locked by 1 consumer\n") || !strings.Contains(stdout, "1 delayed, the next is due in ") {

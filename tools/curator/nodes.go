@@ -2,63 +2,21 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
+	"io"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/console"
 	"github.com/go-curator/curator/tools/curator/internal/output"
+	"github.com/go-curator/curator/tools/curator/internal/screen"
 	"github.com/go-curator/curator/tools/curator/internal/settings"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
-
-// nodeStat is the Stat of a node, with the names that ZooKeeper's shell has.
-type nodeStat struct {
-	Path           string    `json:"path"`
-	Czxid          string    `json:"czxid"`
-	Ctime          time.Time `json:"ctime"`
-	Mzxid          string    `json:"mzxid"`
-	Mtime          time.Time `json:"mtime"`
-	Pzxid          string    `json:"pzxid"`
-	Version        int32     `json:"version"`
-	Cversion       int32     `json:"cversion"`
-	Aversion       int32     `json:"aversion"`
-	EphemeralOwner string    `json:"ephemeralOwner"`
-	DataLength     int32     `json:"dataLength"`
-	NumChildren    int32     `json:"numChildren"`
-}
-
-func newNodeStat(path string, s framework.Stat) nodeStat {
-	return nodeStat{
-		Path: path, Czxid: sessionName(s.Czxid), Ctime: s.Ctime.UTC(), Mzxid: sessionName(s.Mzxid), Mtime: s.Mtime.UTC(),
-		Pzxid: sessionName(s.Pzxid), Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
-		EphemeralOwner: sessionName(s.EphemeralOwner), DataLength: s.DataLength, NumChildren: s.NumChildren,
-	}
-}
-
-// rows returns the rows of the table of curator stat.
-func (n nodeStat) rows() [][]string {
-	number := func(v int32) string { return strconv.Itoa(int(v)) }
-	date := func(t time.Time) string { return t.Format(time.RFC3339Nano) }
-	return [][]string{
-		{"path", n.Path},
-		{"czxid", n.Czxid},
-		{"ctime", date(n.Ctime)},
-		{"mzxid", n.Mzxid},
-		{"mtime", date(n.Mtime)},
-		{"pzxid", n.Pzxid},
-		{"version", number(n.Version)},
-		{"cversion", number(n.Cversion)},
-		{"aversion", number(n.Aversion)},
-		{"ephemeralOwner", n.EphemeralOwner},
-		{"dataLength", number(n.DataLength)},
-		{"numChildren", number(n.NumChildren)},
-	}
-}
 
 const lsHelp = `Lists the names of the children of the node at PATH, / by default, in
 alphabetical order. Characters that are not printable are escaped. With -o json
@@ -72,13 +30,13 @@ func (p *program) lsCommand() *cobra.Command {
 			if len(args) > 0 {
 				path = args[0]
 			}
-			names, err := a.client.GetChildren().ForPath(ctx, path)
+			names, err := a.Client.GetChildren().ForPath(ctx, path)
 			if err != nil {
 				return err
 			}
 			slices.Sort(names)
-			if a.format != asTable {
-				return a.document(struct {
+			if a.Format != view.AsTable {
+				return a.Document(struct {
 					Path     string   `json:"path"`
 					Children []string `json:"children"`
 				}{path, slices.Concat([]string{}, names)})
@@ -87,7 +45,7 @@ func (p *program) lsCommand() *cobra.Command {
 			for i, name := range names {
 				rows[i] = []string{name}
 			}
-			return a.table(rows)
+			return a.Table(rows)
 		},
 	})
 }
@@ -100,16 +58,16 @@ func (p *program) statCommand() *cobra.Command {
 		use: "stat PATH", short: "Show the versions and times of a node", help: statHelp, least: 1, most: 1, prints: true,
 		run: func(ctx context.Context, a *answer, args []string) error {
 			var stat framework.Stat
-			exists, err := a.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, args[0])
+			exists, err := a.Client.CheckExists().StoringStatIn(&stat).ForPath(ctx, args[0])
 			switch {
 			case err != nil:
 				return err
 			case !exists:
-				return exitWith(exitNo, "there is no node %s", args[0])
-			case a.format != asTable:
-				return a.document(newNodeStat(args[0], stat))
+				return console.Exitf(console.ExitNo, "there is no node %s", args[0])
+			case a.Format != view.AsTable:
+				return a.Document(view.NewNodeStat(args[0], stat))
 			}
-			return a.table(newNodeStat(args[0], stat).rows())
+			return a.Table(view.NewNodeStat(args[0], stat).Rows())
 		},
 	})
 }
@@ -124,38 +82,20 @@ func (p *program) getCommand() *cobra.Command {
 		use: "get PATH", short: "Print the data of a node", help: getHelp, least: 1, most: 1, prints: true,
 		run: func(ctx context.Context, a *answer, args []string) error {
 			var stat framework.Stat
-			data, err := a.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, args[0])
+			data, err := a.Client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, args[0])
 			switch {
 			case err != nil:
 				return err
-			case a.format != asTable:
-				return a.document(newNodeData(args[0], stat, data))
-			case terminalWidth(a.stdout.file) > 0:
-				a.stdout.printf("%s\n", output.Block(string(data)))
+			case a.Format != view.AsTable:
+				return a.Document(view.NewNodeData(args[0], stat, data))
+			case screen.Columns(a.Stdout.File) > 0:
+				a.Stdout.Printf("%s\n", output.Block(string(data)))
 				return nil
 			}
-			_, err = a.stdout.Write(data)
+			_, err = a.Stdout.Write(data)
 			return err
 		},
 	})
-}
-
-// nodeData is a node's Stat and data.
-type nodeData struct {
-	nodeStat
-	Data       *string `json:"data,omitempty"`
-	DataBase64 string  `json:"dataBase64,omitempty"`
-}
-
-func newNodeData(path string, stat framework.Stat, data []byte) nodeData {
-	n := nodeData{nodeStat: newNodeStat(path, stat)}
-	if utf8.Valid(data) {
-		text := string(data)
-		n.Data = &text
-	} else {
-		n.DataBase64 = base64.StdEncoding.EncodeToString(data)
-	}
-	return n
 }
 
 const aclHelp = `Shows the ACL of the node at PATH, an entry scheme:id:perms on each line. With
@@ -180,7 +120,7 @@ func (p *program) aclCommand() *cobra.Command {
 				return nil
 			}
 			if acl, err = settings.ParseACL(text); err != nil {
-				return usage("--set: %v", err)
+				return console.Usagef("--set: %v", err)
 			}
 			return nil
 		},
@@ -188,10 +128,10 @@ func (p *program) aclCommand() *cobra.Command {
 			switch {
 			case !given():
 				return showACL(ctx, a, args)
-			case a.settings.ReadOnly:
-				return usage("curator acl --set writes to the ensemble, and --read-only is set")
+			case a.Settings.ReadOnly:
+				return console.Usagef("curator acl --set writes to the ensemble, and --read-only is set")
 			}
-			_, err := a.client.SetACL().ForPath(ctx, args[0], acl)
+			_, err := a.Client.SetACL().ForPath(ctx, args[0], acl)
 			return err
 		},
 	})
@@ -199,16 +139,16 @@ func (p *program) aclCommand() *cobra.Command {
 
 func showACL(ctx context.Context, a *answer, args []string) error {
 	var stat framework.Stat
-	list, err := a.client.GetACL().StoringStatIn(&stat).ForPath(ctx, args[0])
+	list, err := a.Client.GetACL().StoringStatIn(&stat).ForPath(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if a.format == asTable {
+	if a.Format == view.AsTable {
 		rows := make([][]string, len(list))
 		for i, acl := range list {
 			rows[i] = []string{acl.String()}
 		}
-		return a.table(rows)
+		return a.Table(rows)
 	}
 	type entry struct {
 		Scheme string `json:"scheme"`
@@ -219,13 +159,167 @@ func showACL(ctx context.Context, a *answer, args []string) error {
 	for i, acl := range list {
 		entries[i] = entry{acl.Scheme, acl.ID, acl.Perms.String()}
 	}
-	return a.document(struct {
+	return a.Document(struct {
 		Path     string  `json:"path"`
 		Aversion int32   `json:"aversion"`
 		ACL      []entry `json:"acl"`
 	}{args[0], stat.Aversion, entries})
 }
 
-// vanished reports whether err says that a node was deleted while a tree was read. That is not a
-// failure of the command.
-func vanished(err error) bool { return errors.Is(err, framework.ErrNoNode) }
+// anyVersion matches every version of a node.
+const anyVersion = -1
+
+// versionFlag adds --version to a command that changes a node.
+func versionFlag(version *int32) func(cmd *cobra.Command) {
+	return func(cmd *cobra.Command) {
+		cmd.Flags().Int32Var(version, "version", anyVersion, "do it only if the node has the version `N`; -1 is any")
+	}
+}
+
+// versionMismatch returns an exit with its own code if err is framework.ErrBadVersion, otherwise err.
+func versionMismatch(err error, path string, version int32) error {
+	if errors.Is(err, framework.ErrBadVersion) {
+		return console.Exitf(console.ExitNo, "%s does not have the version %d", path, version)
+	}
+	return err
+}
+
+// dataOf returns arg as data, or if it is - all of standard input.
+func dataOf(c *console.Console, arg string) ([]byte, error) {
+	if arg != "-" {
+		return []byte(arg), nil
+	}
+	data, err := io.ReadAll(c.Stdin)
+	if err != nil {
+		return nil, console.Usagef("cannot read standard input: %v", err)
+	}
+	return data, nil
+}
+
+const setHelp = `Replaces the data of the node at PATH. If DATA is -, the data is all of standard
+input, unchanged. Exit status 1 if the node does not exist, or does not have the
+version of --version.`
+
+func (p *program) setCommand() *cobra.Command {
+	var version int32
+	return p.requestCommand(request{
+		use: "set PATH DATA", short: "Replace the data of a node", help: setHelp,
+		example: "  curator set /config/limit 20\n  curator set --version 7 /config/app - <app.json",
+		least:   2, most: 2, writes: true, flags: versionFlag(&version),
+		run: func(ctx context.Context, a *answer, args []string) error {
+			data, err := dataOf(a.Console, args[1])
+			if err != nil {
+				return err
+			}
+			_, err = a.Client.SetData().WithVersion(version).ForPath(ctx, args[0], data)
+			return versionMismatch(err, args[0], version)
+		},
+	})
+}
+
+const createHelp = `Creates a node at PATH, and prints its path. The server adds a number to the
+path of a sequential node. If DATA is -, the data is all of standard input;
+without DATA the node has no data. There are no ephemeral modes, because the
+node would be deleted at the end of this command. Exit status 1 if the node
+exists, or its parent does not.`
+
+// modes are the values of --mode. For a node with a TTL there is --ttl.
+var modes = map[string]framework.CreateMode{
+	"persistent": framework.Persistent, "sequential": framework.PersistentSequential, "container": framework.Container,
+}
+
+func (p *program) createCommand() *cobra.Command {
+	mode, parents, ttl := "persistent", false, time.Duration(0)
+	return p.requestCommand(request{
+		use: "create PATH [DATA]", short: "Create a node", help: createHelp,
+		example: "  curator create -p /config/limit 20\n  curator create --mode sequential /jobs/job- - <job.json",
+		least:   1, most: 2, writes: true,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&mode, "mode", mode, "the `MODE`: persistent, sequential or container")
+			cmd.Flags().BoolVarP(&parents, "parents", "p", false, "create missing parents")
+			cmd.Flags().Var(settings.Duration{Value: &ttl, Least: time.Millisecond, Most: maxTTL}, "ttl", "let the server delete the node when it has no children and has not changed for `D`")
+		},
+		check: func([]string) error {
+			if _, known := modes[mode]; !known {
+				return console.Usagef("--mode must be persistent, sequential or container, not %q", mode)
+			}
+			if ttl > 0 && mode == "container" {
+				return console.Usagef("--ttl and --mode container cannot be used together")
+			}
+			return nil
+		},
+		run: func(ctx context.Context, a *answer, args []string) error {
+			create := a.Client.Create().WithMode(createMode(mode, ttl)).WithData(nil)
+			if ttl > 0 {
+				create = create.WithTTL(ttl)
+			}
+			if parents {
+				create = create.CreatingParentsIfNeeded()
+			}
+			if len(args) > 1 {
+				data, err := dataOf(a.Console, args[1])
+				if err != nil {
+					return err
+				}
+				create = create.WithData(data)
+			}
+			path, err := create.ForPath(ctx, args[0])
+			switch {
+			case errors.Is(err, framework.ErrNodeExists):
+				return console.Exitf(console.ExitNo, "%s exists already", args[0])
+			case err != nil:
+				return err
+			}
+			a.Stdout.Printf("%s\n", output.Line(path))
+			return nil
+		},
+	})
+}
+
+// maxTTL is the longest TTL that ZooKeeper accepts, rounded down to days.
+const maxTTL = 12725 * 24 * time.Hour
+
+func createMode(mode string, ttl time.Duration) framework.CreateMode {
+	switch m := modes[mode]; {
+	case ttl > 0 && m == framework.PersistentSequential:
+		return framework.PersistentSequentialWithTTL
+	case ttl > 0:
+		return framework.PersistentWithTTL
+	default:
+		return m
+	}
+}
+
+const rmHelp = `Deletes the node at PATH. With -r it first deletes the nodes below it, one by
+one; if the command fails, some of them may be deleted. Exit status 1 if the
+node does not exist, has children and -r is not given, or does not have the
+version of --version.`
+
+func (p *program) rmCommand() *cobra.Command {
+	var version int32
+	recursive := false
+	return p.requestCommand(request{
+		use: "rm PATH", short: "Delete a node", help: rmHelp, least: 1, most: 1, writes: true,
+		flags: func(cmd *cobra.Command) {
+			versionFlag(&version)(cmd)
+			cmd.Flags().BoolVarP(&recursive, "recursive", "r", false, "delete the nodes below it, too")
+		},
+		check: func(args []string) error {
+			if strings.Trim(args[0], "/") == "" {
+				return console.Usagef("%q cannot be deleted", args[0])
+			}
+			return nil
+		},
+		run: func(ctx context.Context, a *answer, args []string) error {
+			remove := a.Client.Delete().WithVersion(version)
+			if recursive {
+				remove = remove.DeletingChildrenIfNeeded()
+			}
+			err := remove.ForPath(ctx, args[0])
+			if errors.Is(err, framework.ErrNotEmpty) {
+				return console.Exitf(console.ExitNo, "%s has children; -r deletes them, too", args[0])
+			}
+			return versionMismatch(err, args[0], version)
+		},
+	})
+}

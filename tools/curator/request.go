@@ -3,14 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/console"
+	"github.com/go-curator/curator/tools/curator/internal/hold"
 	"github.com/go-curator/curator/tools/curator/internal/output"
+	"github.com/go-curator/curator/tools/curator/internal/screen"
+	"github.com/go-curator/curator/tools/curator/internal/settings"
+	"github.com/go-curator/curator/tools/curator/internal/view"
 )
+
+// program is one run of the command line tool.
+type program struct {
+	*console.Console
+	settings *settings.Settings
+}
 
 // maxReply is the maximum size of a reply, enough for 100,000 children with long names.
 const maxReply = 64 << 20
@@ -33,14 +45,11 @@ type request struct {
 
 // answer is the session of a request, and the form of its output.
 type answer struct {
-	*session
-	name   string // of the command
-	format string
-	again  bool // the node at PATH existed before, so that its deletion is not an error
+	*settings.Session
+	view.Printer
+	name  string // of the command
+	again bool   // the node at PATH existed before, so that its deletion is not an error
 }
-
-// gone reports whether err says that the node at PATH was deleted after it was shown.
-func (a *answer) gone(err error) bool { return a.again && errors.Is(err, framework.ErrNoNode) }
 
 // requestCommand returns the command of curator for a request.
 func (p *program) requestCommand(a request) *cobra.Command {
@@ -52,11 +61,11 @@ func (p *program) requestCommand(a request) *cobra.Command {
 
 // commandOf returns a command of curator that has the flags and checks of a request, and calls run.
 func (p *program) commandOf(a request, run func(ctx context.Context, format string, args []string) error) *cobra.Command {
-	format := asTable
+	format := view.AsTable
 	name, _, _ := strings.Cut(a.use, " ")
 	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.help, Example: a.example}
 	if a.prints {
-		cmd.Flags().StringVarP(&format, "output", "o", asTable, "the `FORMAT` of the output: table, json or yaml")
+		cmd.Flags().StringVarP(&format, "output", "o", view.AsTable, "the `FORMAT` of the output: table, json or yaml")
 	}
 	if a.flags != nil {
 		a.flags(cmd)
@@ -68,15 +77,15 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < a.least:
-			return usage("curator %s needs more arguments: curator %s", name, a.use)
+			return console.Usagef("curator %s needs more arguments: curator %s", name, a.use)
 		case len(args) > a.most:
-			return usage("curator %s takes no argument %q: curator %s", name, args[a.most], a.use)
+			return console.Usagef("curator %s takes no argument %q: curator %s", name, args[a.most], a.use)
 		}
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if format != asTable && format != asJSON && format != asYAML {
-			return usage("--output must be table, json or yaml, not %q", format)
+		if format != view.AsTable && format != view.AsJSON && format != view.AsYAML {
+			return console.Usagef("--output must be table, json or yaml, not %q", format)
 		}
 		if a.check != nil {
 			if err := a.check(args); err != nil {
@@ -90,20 +99,20 @@ func (p *program) commandOf(a request, run func(ctx context.Context, format stri
 
 // ask connects, runs the request and ends the session.
 func (p *program) ask(ctx context.Context, name, format string, a request, args []string) error {
-	if err := p.settings.Complete(p.lookupEnv); err != nil {
-		return usage("%v", err)
+	if err := p.settings.Complete(p.LookupEnv); err != nil {
+		return console.Usagef("%v", err)
 	}
 	if a.writes && p.settings.ReadOnly {
-		return usage("curator %s writes to the ensemble, and --read-only is set", name)
+		return console.Usagef("curator %s writes to the ensemble, and --read-only is set", name)
 	}
-	s, err := p.newSession(nil, framework.WithMaxReply(maxReply))
+	s, err := settings.NewSession(p.Console, p.settings, settings.Server{}, framework.WithMaxReply(maxReply))
 	if err != nil {
 		return err
 	}
-	s.signals = listenSignals()
-	defer s.signals.stop()
-	interrupted, err := s.signals.until(ctx, func(ctx context.Context) error {
-		if err := s.connect(ctx, connectTimeout); err != nil {
+	s.Signals = console.Listen()
+	defer s.Signals.Stop()
+	interrupted, err := s.Signals.Until(ctx, func(ctx context.Context) error {
+		if err := s.Connect(ctx, settings.ConnectTimeout); err != nil {
 			return err
 		}
 		if a.lasts == nil || !a.lasts() {
@@ -111,40 +120,125 @@ func (p *program) ask(ctx context.Context, name, format string, a request, args 
 			ctx, cancel = context.WithTimeout(ctx, answerTimeout)
 			defer cancel()
 		}
-		return a.run(ctx, &answer{session: s, name: name, format: format}, args)
+		return a.run(ctx, &answer{Session: s, Printer: view.Printer{Out: s.Stdout, Format: format}, name: name}, args)
 	})
-	_ = s.close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
+	_ = s.Close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
 	switch {
 	case interrupted != nil:
-		return &exit{code: signalCode(interrupted.signal)}
+		return &console.Exit{Code: console.SignalCode(interrupted.Signal)}
 	case errors.Is(err, framework.ErrNoNode):
-		return exitWith(exitNo, "%v", err)
+		return console.Exitf(console.ExitNo, "%v", err)
 	case err != nil:
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	return nil
 }
 
-// document prints a value as JSON or YAML.
-func (a *answer) document(value any) error {
-	write := output.JSON
-	if a.format == asYAML {
-		write = output.JSONLine
+// lookCommand returns a command that shows what look returns for PATH, / by default. With --watch
+// it does so again at each change.
+func (p *program) lookCommand(r request, look func(ctx context.Context, a *answer, path string) (view.Result, error)) *cobra.Command {
+	live := false
+	r.most, r.prints = 1, true
+	r.flags = func(cmd *cobra.Command) {
+		cmd.Flags().BoolVarP(&live, "watch", "w", false, "show each change, until q or Ctrl-C")
 	}
-	text, err := write(value)
-	if err == nil && a.format == asYAML {
-		text, err = output.YAML(text)
+	r.lasts = func() bool { return live }
+	r.run = func(ctx context.Context, a *answer, args []string) error {
+		path := "/"
+		if len(args) > 0 {
+			path = args[0]
+		}
+		ask := func(ctx context.Context) (view.Result, error) { return look(ctx, a, path) }
+		found, err := ask(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !live:
+			return a.Show(found)
+		}
+		a.again = true
+		return view.Live{
+			Printer: a.Printer, Client: a.Client, Name: a.name, Path: path, Look: ask,
+			Open: func() (*screen.Terminal, error) { return openScreen(a.Console) },
+		}.Run(ctx)
 	}
-	if err == nil {
-		_, err = a.stdout.Write(text)
-	}
-	return err
+	return p.requestCommand(r)
 }
 
-// table prints rows in columns; see columnsOf.
-func (a *answer) table(rows [][]string) error {
-	for _, line := range columnsOf(rows) {
-		a.stdout.printf("%s\n", line)
+// shown is what a look command shows: a list under its name. If the node at PATH was deleted after it was
+// shown, the list is empty.
+func shown[T any](a *answer, name string, list []T, err error, rows func([]T) [][]string) (view.Result, error) {
+	if a.again && errors.Is(err, framework.ErrNoNode) {
+		list, err = []T{}, nil
 	}
-	return a.stdout.err
+	return view.Result{Document: map[string][]T{name: list}, Rows: func() [][]string { return rows(list) }}, err
+}
+
+// openScreen prepares the terminal of standard output for drawing. It returns
+// screen.ErrNoTerminal if there is none, or it cannot be drawn on.
+func openScreen(c *console.Console) (*screen.Terminal, error) {
+	if c.Getenv("TERM") == "dumb" {
+		return nil, screen.ErrNoTerminal
+	}
+	return screen.Open(c.Stdin, c.Stdout.File, screen.Options{Stop: func() { hold.StopAsJob(c) }, Colourless: c.Getenv("NO_COLOR") != ""})
+}
+
+// completionTimeout bounds the requests to the ensemble for a completion, because the user waits.
+const completionTimeout = 1500 * time.Millisecond
+
+// completePaths makes shells complete the first argument of a command as the path of a node.
+func (p *program) completePaths(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault // CMD, or data in a file
+		}
+		return p.pathsLike(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// pathsLike returns the paths of nodes that begin with the typed text, or none if the ensemble does
+// not answer in time. It leaves out names with characters that are not printable, or that are
+// special in a shell.
+func (p *program) pathsLike(ctx context.Context, typed string) []string {
+	parent := typed[:strings.LastIndexByte(typed, '/')+1]
+	if parent == "" || p.settings.Complete(p.LookupEnv) != nil {
+		return []string{"/"}
+	}
+	s, err := settings.NewSession(p.Console, p.settings, settings.Server{})
+	if err != nil {
+		return nil
+	}
+	defer s.Close(ctx) //nolint:errcheck // the session has no ephemeral nodes
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	if s.Connect(ctx, completionTimeout) != nil {
+		return nil
+	}
+	names, err := s.Client.GetChildren().ForPath(ctx, "/"+strings.Trim(parent, "/"))
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, name := range names {
+		path := parent + name
+		if strings.HasPrefix(path, typed) && output.Line(name) == name && !strings.ContainsAny(name, " \t\"'\\$`&|;<>()*?[]") {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// flagValues are the permitted values of flags, for the completion.
+var flagValues = map[string][]string{
+	"output": {view.AsTable, view.AsJSON, view.AsYAML}, "mode": {"persistent", "sequential", "container"},
+}
+
+// completeFlags makes shells complete the values of a command's flags.
+func completeFlags(cmd *cobra.Command) {
+	for name, values := range flagValues {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // it fails only without the flag, or the second time
+		}
+	}
 }

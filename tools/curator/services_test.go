@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/recipes/discovery"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 	"github.com/go-curator/curator/tools/curator/internal/view"
 )
 
@@ -43,7 +44,7 @@ func TestServices(t *testing.T) {
 	if java.ID != "java" || java.Port != 0 || java.SSLPort != 8443 || java.Enabled || java.Type != "STATIC" || java.URI != "https://10.0.0.8" || java.Session != "0x0" || java.Payload != nil {
 		t.Errorf("%+v", java)
 	}
-	if ours.ID != "orders-1" || ours.Port != 8080 || !ours.Enabled || ours.Session != sessionName(s.client.SessionID()) || !strings.Contains(string(ours.Payload), "zone") {
+	if ours.ID != "orders-1" || ours.Port != 8080 || !ours.Enabled || ours.Session != output.Hex(s.client.SessionID()) || !strings.Contains(string(ours.Payload), "zone") {
 		t.Errorf("%+v", ours)
 	}
 	if bad.Node != "/services/orders/x" || bad.Error == "" {

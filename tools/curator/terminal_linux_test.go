@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/tools/curator/internal/console"
 )
 
 const (
@@ -309,7 +310,7 @@ func TestTerminalWaiting(t *testing.T) {
 	d.until("waiting for " + s.path)
 	d.until(" so far: held by curator")
 	holder.finish()
-	d.until(wipe + "in\r\n")
+	d.until(console.Wipe + "in\r\n")
 	d.end(s)
 }
 

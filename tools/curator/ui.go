@@ -7,11 +7,16 @@ import (
 	"io/fs"
 	"net"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curator/internal/console"
+	"github.com/go-curator/curator/tools/curator/internal/demo"
+	"github.com/go-curator/curator/tools/curator/internal/screen"
 	"github.com/go-curator/curator/tools/curator/internal/settings"
 	"github.com/go-curator/curator/tools/curator/internal/ui"
 	"github.com/go-curator/curator/tools/curator/internal/ui/follow"
@@ -76,63 +81,63 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 	if len(args) > 0 {
 		root = args[0]
 	}
-	if err := p.settings.Complete(p.lookupEnv); err != nil {
-		return usage("%v", err)
+	if err := p.settings.Complete(p.LookupEnv); err != nil {
+		return console.Usagef("%v", err)
 	}
 	if f.actions && p.settings.ReadOnly {
-		return usage("--allow-actions and --read-only cannot be used together")
+		return console.Usagef("--allow-actions and --read-only cannot be used together")
 	}
 	cfg, err := f.config()
 	if err != nil {
-		return usage("%v", err)
+		return console.Usagef("%v", err)
 	}
 	encryption, err := p.settings.TLSConfig()
 	if err != nil {
-		return usage("%v", err)
+		return console.Usagef("%v", err)
 	}
 	admin, err := f.admin.admin(encryption)
 	if err != nil {
 		return err
 	}
-	s, err := p.newSession(nil, framework.WithMaxReply(maxReply))
+	s, err := settings.NewSession(p.Console, p.settings, settings.Server{}, framework.WithMaxReply(maxReply))
 	if err != nil {
 		return err
 	}
-	s.signals = listenSignals()
-	defer s.signals.stop()
+	s.Signals = console.Listen()
+	defer s.Signals.Stop()
 	listener, err := p.listenForPage(ctx, f, cfg)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	interrupted, err := s.signals.until(ctx, func(ctx context.Context) error {
-		if err := s.connect(ctx, connectTimeout); err != nil {
+	interrupted, err := s.Signals.Until(ctx, func(ctx context.Context) error {
+		if err := s.Connect(ctx, settings.ConnectTimeout); err != nil {
 			return err
 		}
-		if err := s.checkRoot(ctx, root); err != nil {
+		if err := checkRoot(ctx, s, root); err != nil {
 			return err
 		}
 		cfg.Config = follow.Config{
-			Client: s.client, Root: root, Servers: s.ensemble.servers, Dial: dialTo(encryption), Admin: admin, Actions: f.actions,
+			Client: s.Client, Root: root, Servers: s.Ensemble.Servers, Dial: dialTo(encryption), Admin: admin, Actions: f.actions,
 		}
 		return p.servePage(ctx, cfg, listener, f.secretFile == "")
 	})
-	_ = s.close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
+	_ = s.Close(ctx) // the session has no ephemeral nodes; if it cannot be closed, it expires
 	if interrupted == nil && err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	return nil
 }
 
 // checkRoot returns an error if root is not a valid path. The node need not exist.
-func (s *session) checkRoot(ctx context.Context, root string) error {
-	_, err := s.client.CheckExists().ForPath(ctx, root)
+func checkRoot(ctx context.Context, s *settings.Session, root string) error {
+	_, err := s.Client.CheckExists().ForPath(ctx, root)
 	return err
 }
 
 // servePage prints the address and serves until ctx ends.
 func (p *program) servePage(ctx context.Context, cfg ui.Config, listener net.Listener, withSecret bool) error {
-	cfg.Log = p.notes.say
+	cfg.Log = p.Notes.Say
 	server, err := ui.New(cfg)
 	if err != nil {
 		return err
@@ -144,7 +149,7 @@ func (p *program) servePage(ctx context.Context, cfg ui.Config, listener net.Lis
 	if withSecret {
 		address += "#secret=" + cfg.Secret
 	}
-	p.stdout.printf("%s\n", address)
+	p.Stdout.Printf("%s\n", address)
 	return server.Serve(ctx, listener)
 }
 
@@ -180,16 +185,124 @@ func (p *program) listenForPage(ctx context.Context, f *uiFlags, cfg ui.Config) 
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, exitWith(exitUnavailable, "cannot listen at %s: the address is in use; --listen 127.0.0.1:0 finds a free port", f.listen)
+		return nil, console.Exitf(console.ExitUnavailable, "cannot listen at %s: the address is in use; --listen 127.0.0.1:0 finds a free port", f.listen)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, exitWith(exitForbidden, "cannot listen at %s: not permitted", f.listen)
+		return nil, console.Exitf(console.ExitForbidden, "cannot listen at %s: not permitted", f.listen)
 	case err != nil:
-		return nil, exitWith(exitUnavailable, "cannot listen: %v", err)
+		return nil, console.Exitf(console.ExitUnavailable, "cannot listen: %v", err)
 	}
 	bound := listener.Addr().String()
-	if !isLoopback(bound) && (cfg.TLS == nil || f.secretFile == "") {
+	if !settings.IsLoopback(bound) && (cfg.TLS == nil || f.secretFile == "") {
 		listener.Close()
-		return nil, usage("%s can be reached from other machines: it needs --listen-cert, --listen-key and --secret-file", bound)
+		return nil, console.Usagef("%s can be reached from other machines: it needs --listen-cert, --listen-key and --secret-file", bound)
 	}
 	return listener, nil
+}
+
+const demoHelp = `Shows how locks are used and handed over. It needs no installation: it starts an
+embedded ZooKeeper server inside this process, and nine workers with a session
+each. Three share a mutex, three a read-write lock, and three take part in an
+election.
+
+On a terminal it shows, as it changes, who holds each lock, with which token,
+and who waits. First the leader is killed. When its session has expired, another
+worker leads, with a higher token. Then a worker that holds the mutex is frozen,
+and another worker gets the mutex. When the frozen worker continues, its late
+write is refused because its token is too low. This is repeated until q or
+Ctrl-C. Without a terminal it is played once, and each event is a line.
+
+The server listens on the loopback interface, at the address in the first line.
+In another terminal, curator locks --watch --connect ADDR shows its locks. The
+server stores nothing.
+
+With --ui the command shows everything on the page of curator ui, with actions.
+It prints the page's address, and runs until Ctrl-C.`
+
+func (p *program) demoCommand() *cobra.Command {
+	speed, page := 1.0, false
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Show how locks work, on an embedded server", Long: demoHelp,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return console.Usagef("curator demo takes no arguments, got %q", args[0])
+			}
+			if given := p.settings.Given(); len(given) > 0 {
+				return console.Usagef("curator demo does not take %s: it starts its own server", given[0])
+			}
+			if !(speed >= 0.1 && speed <= 5) {
+				return console.Usagef("--speed %v is not between 0.1 and 5", speed)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.demonstrate(cmd.Context(), time.Duration(float64(time.Second)/speed), page)
+		},
+	}
+	cmd.Flags().Float64Var(&speed, "speed", speed, "play `N` times as fast, from 0.1 to 5")
+	cmd.Flags().BoolVar(&page, "ui", false, "show it on the page of curator ui")
+	return cmd
+}
+
+// demonstrate runs the demonstration until it ends, or until a signal asks this process to end.
+func (p *program) demonstrate(ctx context.Context, unit time.Duration, page bool) error {
+	sigs := console.Listen()
+	defer sigs.Stop()
+	interrupted, err := sigs.Until(ctx, func(ctx context.Context) (err error) {
+		fleet := demo.New(demo.Options{Unit: unit})
+		if err := fleet.Start(ctx); err != nil {
+			return console.Exitf(console.ExitUnavailable, "cannot start the demonstration: %v", err)
+		}
+		defer func() { err = errors.Join(err, fleet.Close(ctx)) }()
+		if page {
+			return p.showStoryOnPage(ctx, fleet)
+		}
+		terminal, err := openScreen(p.Console)
+		if errors.Is(err, screen.ErrNoTerminal) {
+			return fleet.Tell(ctx, p.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, terminal.Close()) }()
+		return fleet.Show(ctx, terminal)
+	})
+	if interrupted != nil {
+		return &console.Exit{Code: console.SignalCode(interrupted.Signal)}
+	}
+	return err
+}
+
+// showStoryOnPage serves the page of curator ui for the fleet, and plays the story repeatedly until
+// ctx ends.
+func (p *program) showStoryOnPage(ctx context.Context, fleet *demo.Fleet) error {
+	listener, err := p.listenForPage(ctx, &uiFlags{listen: "127.0.0.1:0"}, ui.Config{})
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	var told error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for told == nil {
+			told = fleet.Play(ctx)
+		}
+		cancel()
+	})
+	served := p.servePage(ctx, ui.Config{
+		Config: follow.Config{
+			Client: fleet.Client(), Root: "/", Servers: []string{fleet.ConnectString()},
+			Dial: func(ctx context.Context, address string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", address)
+			},
+			Actions: true, // they can do no harm: the server stores nothing
+		},
+		Secret: ui.NewSecret(),
+	}, listener, true)
+	cancel()
+	wg.Wait()
+	if errors.Is(told, context.Canceled) {
+		told = nil
+	}
+	return errors.Join(served, told)
 }

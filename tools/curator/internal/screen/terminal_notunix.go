@@ -27,3 +27,6 @@ func (*Terminal) Wait(context.Context, <-chan struct{}, time.Duration) (key byte
 
 // Close does nothing.
 func (*Terminal) Close() error { return nil }
+
+// Columns returns 0: it is not known whether a file is a terminal.
+func Columns(*os.File) int { return 0 }

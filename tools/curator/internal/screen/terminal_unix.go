@@ -27,6 +27,18 @@ type Terminal struct {
 	quit    func()
 }
 
+// Columns returns the number of columns of a terminal, 0 if f is not a terminal.
+func Columns(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	switch {
+	case err != nil:
+		return 0
+	case size.Col == 0: // the terminal does not know its size
+		return 80
+	}
+	return int(size.Col)
+}
+
 // enter switches to the alternate screen, hides the cursor and turns automatic line breaks off. leave
 // reverses this.
 const (

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-curator/curator/framework"
@@ -67,4 +68,25 @@ func candidate(c Contender) *Candidate {
 func hasIDs(lock Lock) bool {
 	lacksID := func(c Contender) bool { return !c.hasID }
 	return !slices.ContainsFunc(lock.Holders, lacksID) && !slices.ContainsFunc(lock.Waiters, lacksID)
+}
+
+// LeaderRows returns the rows of a table of elections.
+func LeaderRows(list []Election) [][]string {
+	rows := [][]string{{"PATH", "KIND", "PLACE", "ID", "FOR", "TOKEN", "SESSION"}}
+	add := func(e Election, place string, c Candidate) {
+		rows = append(rows, []string{e.Path, e.Kind, place, c.ID, Age(c.Since), strconv.FormatInt(c.Token, 10), c.Session})
+	}
+	for _, e := range list {
+		if e.Error != "" {
+			rows = append(rows, []string{e.Path, "?", "-", e.Error, "-", "-", "-"})
+			continue
+		}
+		if e.Leader != nil {
+			add(e, "leader", *e.Leader)
+		}
+		for i, c := range e.Candidates {
+			add(e, "candidate "+strconv.Itoa(i+1), c)
+		}
+	}
+	return rows
 }

@@ -7,15 +7,15 @@ package view
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // LockAt returns the lock at path, nil if there is none. A semaphore of Java's layout may be free; other locks that
@@ -154,7 +154,7 @@ type Contender struct {
 }
 
 // name returns the name of the contender's node.
-func (c Contender) name() string { return c.Node[strings.LastIndexByte(c.Node, '/')+1:] }
+func (c Contender) name() string { return baseOf(c.Node) }
 
 func contenders(list []locks.Contender) []Contender {
 	found := make([]Contender, 0, len(list)) // not nil, so that it is not null in JSON
@@ -162,7 +162,7 @@ func contenders(list []locks.Contender) []Contender {
 		owner := layout.ParseOwner([]byte(c.Data))
 		found = append(found, Contender{
 			Node: c.Path, Owner: c.Owner, Label: owner.Label, Host: owner.Host, PID: owner.PID,
-			Session: fmt.Sprintf("0x%x", uint64(c.SessionID)), Token: c.Token, Since: c.Since.UTC(),
+			Session: output.Hex(c.SessionID), Token: c.Token, Since: c.Since.UTC(),
 			RevocationRequested: c.Data == layout.RevokeRequest, TraceParent: c.TraceParent,
 			session: c.SessionID, hasID: layout.IsParticipantID([]byte(c.Data)),
 		})
@@ -236,4 +236,36 @@ func pick(list []Contender, nodes []layout.Owned) []Contender {
 		picked[i] = byName[n.Name]
 	}
 	return picked
+}
+
+// LockRows returns the rows of a table of locks.
+func LockRows(list []Lock) [][]string {
+	rows := [][]string{{"PATH", "KIND", "PLACE", "OWNER", "FOR", "TOKEN", "SESSION"}}
+	for _, lock := range list {
+		for _, c := range lock.Holders {
+			rows = append(rows, lockRow(lock, "holder", c))
+		}
+		for i, c := range lock.Waiters {
+			rows = append(rows, lockRow(lock, "waiter "+strconv.Itoa(i+1), c))
+		}
+		if lock.Error != "" {
+			rows = append(rows, []string{lock.Path, "?", "-", lock.Error, "-", "-", "-"})
+		}
+	}
+	return rows
+}
+
+func lockRow(lock Lock, place string, c Contender) []string {
+	return []string{lock.Path, lock.Kind, place, OwnerOf(c), Age(c.Since), strconv.FormatInt(c.Token, 10), c.Session}
+}
+
+// OwnerOf returns the name of a contender for a table or a message.
+func OwnerOf(c Contender) string {
+	switch {
+	case c.RevocationRequested:
+		return "(revocation requested)"
+	case c.Owner == "":
+		return "(unknown)"
+	}
+	return c.Owner
 }

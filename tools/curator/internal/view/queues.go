@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // Queues returns the queues with items at path and below it, ordered by path. A node that cannot be
@@ -86,9 +88,7 @@ func (f *queueFinder) find(ctx context.Context, path string) error {
 // add adds the queue at path, or its lock nodes if its children are lock nodes of items.
 func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
-	slices.SortFunc(items, func(a, b layout.Item) int {
-		return strings.Compare(strings.TrimPrefix(a.Number, "-"), strings.TrimPrefix(b.Number, "-"))
-	})
+	slices.SortFunc(items, layout.Item.CompareNumber)
 	names := make([]string, len(items))
 	for i, it := range items {
 		names[i] = it.Name()
@@ -144,7 +144,7 @@ func (f *queueFinder) addConsumers(ctx context.Context, lockPath string, locked 
 		}
 	}
 	for session, items := range bySession {
-		owner.Consumers = append(owner.Consumers, Consumer{fmt.Sprintf("0x%x", uint64(session)), items})
+		owner.Consumers = append(owner.Consumers, Consumer{output.Hex(session), items})
 	}
 	slices.SortFunc(owner.Consumers, func(a, b Consumer) int { return strings.Compare(a.Session, b.Session) })
 	return nil
@@ -211,3 +211,37 @@ func (q *Queue) classify(items []layout.Item, now time.Time) {
 
 // mixed is the kind of a queue with items of several kinds.
 const mixed = "mixed"
+
+// QueueRows returns the rows of a table of queues.
+func QueueRows(list []Queue) [][]string {
+	rows := [][]string{{"PATH", "KIND", "LENGTH", "OLDEST", "DETAILS"}}
+	for _, q := range list {
+		oldest, details := "-", queueDetails(q)
+		if q.Oldest != nil {
+			oldest = Age(q.Oldest.Created)
+		}
+		if q.Error != "" {
+			details = q.Error
+		}
+		rows = append(rows, []string{q.Path, orDash(q.Kind), strconv.Itoa(q.Length), oldest, orDash(details)})
+	}
+	return rows
+}
+
+func queueDetails(q Queue) string {
+	var parts []string
+	if q.Delayed > 0 {
+		parts = append(parts, fmt.Sprintf("%d delayed, the next is due in %v", q.Delayed, max(time.Until(*q.NextDue), 0).Round(time.Second)))
+	}
+	for _, p := range q.Priorities {
+		parts = append(parts, fmt.Sprintf("%d of priority %d", p.Length, p.Priority))
+	}
+	if q.LockPath != "" {
+		consumers := "consumers"
+		if len(q.Consumers) == 1 {
+			consumers = "consumer"
+		}
+		parts = append(parts, fmt.Sprintf("%d locked by %d %s", q.InWork, len(q.Consumers), consumers))
+	}
+	return strings.Join(parts, "; ")
+}

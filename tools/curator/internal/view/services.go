@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
 	"github.com/go-curator/curator/recipes/discovery"
+	"github.com/go-curator/curator/tools/curator/internal/output"
 )
 
 // Service is a service, with or without instances.
@@ -94,7 +95,7 @@ func (r serviceReader) service(ctx context.Context, name, path string) (Service,
 }
 
 func (r serviceReader) instance(path string, read framework.Read) Instance {
-	session := fmt.Sprintf("0x%x", uint64(read.Stat.EphemeralOwner))
+	session := output.Hex(read.Stat.EphemeralOwner)
 	i, err := r.codec.Decode(read.Data)
 	if err != nil {
 		return Instance{Node: path, Session: session, Error: err.Error()}
@@ -107,4 +108,35 @@ func (r serviceReader) instance(path string, read framework.Read) Instance {
 		shown.Payload = i.Payload
 	}
 	return shown
+}
+
+// ServiceRows returns the rows of a table of services.
+func ServiceRows(list []Service) [][]string {
+	rows := [][]string{{"SERVICE", "INSTANCE", "ADDRESS", "PORT", "TLS PORT", "TYPE", "FOR", "SESSION"}}
+	port := func(n int) string {
+		if n == 0 {
+			return "-"
+		}
+		return strconv.Itoa(n)
+	}
+	for _, s := range list {
+		if s.Error != "" {
+			rows = append(rows, []string{s.Name, "-", s.Error})
+		}
+		if s.Error == "" && len(s.Instances) == 0 {
+			rows = append(rows, []string{s.Name, "(none)"})
+		}
+		for _, i := range s.Instances {
+			if i.Error != "" {
+				rows = append(rows, []string{s.Name, i.Node, i.Error})
+				continue
+			}
+			kind := i.Type
+			if !i.Enabled {
+				kind += ", disabled"
+			}
+			rows = append(rows, []string{s.Name, i.ID, orDash(i.Address), port(i.Port), port(i.SSLPort), kind, Age(i.Registered), i.Session})
+		}
+	}
+	return rows
 }

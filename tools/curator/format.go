@@ -1,8 +1,0 @@
-package main
-
-// The formats of --output.
-const (
-	asTable = "table"
-	asJSON  = "json"
-	asYAML  = "yaml"
-)
