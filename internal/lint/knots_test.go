@@ -14,7 +14,7 @@ import (
 // A knot is a group of files of a package that use each other in a circle: to understand one of them is
 // to understand all. The list has the packages that are above the limit. Its numbers may only fall.
 var knotCeilings = ceilings{"files that use each other in a circle", 4, nil, map[string]int{
-	"internal/zkconn": 0, "internal/zkconn/hosts": 0, "internal/zkconn/lease": 0,
+	"internal/zkconn": 0, "internal/zkconn/hosts": 0, "internal/zkconn/lease": 0, "tools/curator": 0,
 }}
 
 // fieldCeilings is about the structs that have methods, likewise.

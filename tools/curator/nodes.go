@@ -176,7 +176,7 @@ func versionFlag(version *int32) func(cmd *cobra.Command) {
 	}
 }
 
-// versionMismatch returns an exit with its own code if err is framework.ErrBadVersion, otherwise err.
+// versionMismatch returns an Exit with its own code if err is framework.ErrBadVersion, otherwise err.
 func versionMismatch(err error, path string, version int32) error {
 	if errors.Is(err, framework.ErrBadVersion) {
 		return console.Exitf(console.ExitNo, "%s does not have the version %d", path, version)

@@ -130,7 +130,7 @@ func (h *Holding) Run(ctx context.Context) error {
 	return err
 }
 
-// acquire connects and takes the lock. The error is an exit.
+// acquire connects and takes the lock. The error is an Exit.
 func (h *Holding) acquire(ctx context.Context) (*locks.Lease, error) {
 	first := settings.ConnectTimeout
 	if h.Timeout > 0 {

@@ -145,7 +145,7 @@ func DefaultID(k Kind, argv []string) string {
 	return fmt.Sprintf("%s on %s, pid %d", ownerLabel(k, argv), host, os.Getpid())
 }
 
-// notAcquired returns an exit that says who holds the lock.
+// notAcquired returns an Exit that says who holds the lock.
 func (h *Holding) notAcquired(ctx context.Context) error {
 	who := "others"
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)

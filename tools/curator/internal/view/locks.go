@@ -1,7 +1,8 @@
 // Package view reads what the commands show: locks with their holders and waiters, elections, queues,
-// services and nodes. The JSON of its types is stable. It only reads. A result is not a snapshot: nodes
-// are read one after the other. Its functions are safe for concurrent use, and return an error when ctx
-// ends.
+// services and nodes. It prints them as tables, JSON or YAML, once or each time that they change. The JSON
+// of its types is stable. It changes nothing at the servers. What it reads is not a snapshot: nodes are
+// read one after the other. The functions that read are safe for concurrent use, and return an error when
+// ctx ends.
 package view
 
 import (
