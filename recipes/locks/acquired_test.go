@@ -62,16 +62,13 @@ func (p plain) TryAcquire(ctx context.Context) (*locks.Lease, error) { return p.
 
 // Each kind of lock can be a part, and tells whether it is held.
 func TestIsMultiOfAnyKindAcquired(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		rw, err1 := locks.NewInterProcessReadWriteLock(e.client, b.Path("rw"))
-		semaphore, err2 := locks.NewInterProcessSemaphore(e.client, b.Path("semaphore"), 2)
-		v2, err3 := locks.NewInterProcessSemaphoreV2(e.client, b.Path("v2"), 2)
-		semaphoreMutex, err4 := locks.NewInterProcessSemaphoreMutex(e.client, b.Path("semaphore-mutex"))
+	virtually(t, func(t *testing.T, e *env) {
+		rw, err1 := locks.NewInterProcessReadWriteLock(e.client, e.b.Path("rw"))
+		semaphore, err2 := locks.NewInterProcessSemaphore(e.client, e.b.Path("semaphore"), 2)
+		v2, err3 := locks.NewInterProcessSemaphoreV2(e.client, e.b.Path("v2"), 2)
+		semaphoreMutex, err4 := locks.NewInterProcessSemaphoreMutex(e.client, e.b.Path("semaphore-mutex"))
 		inner, err5 := locks.NewInterProcessMultiLock(e.mutex)
-		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, errors.Join(err1, err2, err3, err4, err5))
 		for _, tt := range []struct {
 			lock locks.InterProcessLock
 			want bool
@@ -87,14 +84,11 @@ func TestIsMultiOfAnyKindAcquired(t *testing.T) {
 			{&wrapper{e.mutex}, true},
 			{plain{e.mutex}, false}, // it does not say
 		} {
-			multi, err := locks.NewInterProcessMultiLock(tt.lock)
-			if err != nil {
-				t.Fatal(err)
-			}
+			multi := suite.Got(locks.NewInterProcessMultiLock(tt.lock)).OK(t)
 			if multi.IsAcquiredInThisProcess() {
 				t.Errorf("%T: acquired at first", tt.lock)
 			}
-			err = locks.Do(t.Context(), multi, func(context.Context, *locks.Lease) error {
+			err := locks.Do(t.Context(), multi, func(context.Context, *locks.Lease) error {
 				if got := multi.IsAcquiredInThisProcess(); got != tt.want {
 					t.Errorf("%T: held, IsAcquiredInThisProcess %t, want %t", tt.lock, got, tt.want)
 				}
@@ -116,25 +110,21 @@ func TestNothingIsAcquired(t *testing.T) {
 		new(locks.InterProcessSemaphore), new(locks.InterProcessSemaphoreV2), new(locks.InterProcessMultiLock),
 		wrapper{}, &wrapper{}, nilWrapper,
 	} {
-		multi, err := locks.NewInterProcessMultiLock(lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		multi := suite.Got(locks.NewInterProcessMultiLock(lock)).OK(t)
 		if multi.IsAcquiredInThisProcess() {
 			t.Errorf("%T: acquired", lock)
 		}
 		if lock == locks.InterProcessLock(nilWrapper) {
 			continue // its Acquire is not ours
 		}
-		err = locks.Do(t.Context(), lock, func(context.Context, *locks.Lease) error { return nil })
+		err := locks.Do(t.Context(), lock, func(context.Context, *locks.Lease) error { return nil })
 		suite.WantErr(t, err, framework.ErrInvalidOption)
 	}
 }
 
 // Locks of other packages can be values as well as pointers.
 func TestDoOfAWrappedLock(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		for _, lock := range []locks.InterProcessLock{wrapper{e.mutex}, &wrapper{e.mutex}, plain{e.mutex}} {
 			err := locks.Do(t.Context(), lock, func(ctx context.Context, lease *locks.Lease) error { return errors.Join(ctx.Err(), lease.Err()) })
 			if err != nil {
@@ -150,18 +140,9 @@ func TestNotAcquiredAfterTheDeadline(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		for what, most := range map[string]time.Duration{"WithMaxHold": time.Second, "the session's deadline": time.Hour} {
 			client := s.Client(t, framework.WithSessionTimeout(4*time.Second), sessionPolicy)
-			mutex, err := locks.NewInterProcessMutex(client, "/lock", locks.WithMaxHold(most))
-			if err != nil {
-				t.Fatal(err)
-			}
-			multi, err := locks.NewInterProcessMultiLock(mutex)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lease, err := multi.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock", locks.WithMaxHold(most))).OK(t)
+			multi := suite.Got(locks.NewInterProcessMultiLock(mutex)).OK(t)
+			lease := suite.Got(multi.Acquire(t.Context())).OK(t)
 			heal := func() {}
 			if most == time.Hour {
 				heal = s.PartitionSession(client.SessionID(), curatortest.Both)

@@ -15,18 +15,12 @@ import (
 var semaphores = map[string]func(e *env, n int) counted{
 	"plain": func(e *env, n int) counted {
 		client, _ := e.b.Client(e.t)
-		s, err := locks.NewInterProcessSemaphore(client, e.path, n)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, n)).OK(e.t)
 		return s
 	},
 	"v2": func(e *env, n int) counted {
 		client, _ := e.b.Client(e.t)
-		s, err := locks.NewInterProcessSemaphoreV2(client, e.path, n)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		s := suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, n)).OK(e.t)
 		return s
 	},
 }
@@ -40,8 +34,7 @@ type counted interface {
 func onSemaphores(t *testing.T, test func(e *env, semaphore func(n int) counted)) {
 	for name, open := range semaphores {
 		t.Run(name, func(t *testing.T) {
-			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
+			onBackends(t, withRealServer, func(t *testing.T, e *env) {
 				test(e, func(n int) counted { return open(e, n) })
 			})
 		})
@@ -102,10 +95,7 @@ func TestAcquireN(t *testing.T) {
 		if _, err := s.AcquireN(e.t.Context(), 0); err == nil {
 			e.t.Error("0 leases were acquired")
 		}
-		two, err := s.AcquireN(e.t.Context(), 2)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		two := suite.Got(s.AcquireN(e.t.Context(), 2)).OK(e.t)
 		ctx, cancel := context.WithTimeout(e.t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if _, err := other.AcquireN(ctx, 2); !errors.Is(err, locks.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
@@ -122,9 +112,7 @@ func TestAcquireN(t *testing.T) {
 			e.t.Errorf("a fourth: %v", err)
 		}
 		waiting := e.start(e.t.Context(), other)
-		if err := two.Parts()[0].Release(e.t.Context()); err != nil { // one of them alone
-			e.t.Fatal(err)
-		}
+		suite.OK(e.t, two.Parts()[0].Release(e.t.Context())) // one of them alone
 		third := e.granted(waiting)
 		for _, lease := range []*locks.Lease{third, one, two} {
 			e.release(lease)

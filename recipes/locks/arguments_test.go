@@ -8,16 +8,14 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 )
 
 // Options that make no sense are refused before anything is sent.
 func TestBadOptions(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
 	durations := map[string]func(time.Duration) locks.MutexOption{
 		"WithMaxWait":        func(d time.Duration) locks.MutexOption { return locks.WithMaxWait(d) },
 		"WithMaxHold":        func(d time.Duration) locks.MutexOption { return locks.WithMaxHold(d) },
@@ -88,11 +86,8 @@ func TestNilClient(t *testing.T) {
 			}
 		}
 	}
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = locks.NewInterProcessSemaphoreV2WithCount(client, path, nil)
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	_, err := locks.NewInterProcessSemaphoreV2WithCount(client, path, nil)
 	if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "the count is nil") {
 		t.Errorf("no count: %v", err)
 	}
@@ -116,10 +111,7 @@ func TestNilLocks(t *testing.T) {
 		new(locks.InterProcessMutex), new(locks.ReadLock), new(locks.WriteLock), new(locks.InterProcessSemaphore),
 		new(locks.InterProcessSemaphoreV2), new(locks.InterProcessSemaphoreMutex), new(locks.InterProcessMultiLock)}
 	for _, lock := range all[1:] {
-		parts, err := locks.NewInterProcessMultiLock(lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := suite.Got(locks.NewInterProcessMultiLock(lock)).OK(t)
 		all = append(all, parts)
 	}
 	for _, lock := range all {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -27,9 +28,7 @@ func benchmarkMutex(b *testing.B, connect string) {
 	client := curatortest.NewClient(b, connect, framework.WithDialer(new(net.Dialer).DialContext))
 	mutex := newMutex(b, client)
 	ctx := b.Context()
-	if _, err := client.Create().CreatingParentsIfNeeded().ForPath(ctx, "/bench/floor"); err != nil {
-		b.Fatal(err)
-	}
+	suite.Got(client.Create().CreatingParentsIfNeeded().ForPath(ctx, "/bench/floor")).OK(b)
 	floor := client.Create().WithMode(framework.EphemeralSequential)
 	cycle := func() error {
 		lease, err := mutex.Acquire(ctx)
@@ -38,9 +37,7 @@ func benchmarkMutex(b *testing.B, connect string) {
 		}
 		return lease.Release(ctx)
 	}
-	if err := cycle(); err != nil { // makes the parents
-		b.Fatal(err)
-	}
+	suite.OK(b, cycle()) // makes the parents
 	var bare time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
@@ -66,10 +63,7 @@ func benchmarkMutex(b *testing.B, connect string) {
 // newMutex returns the mutex that is measured.
 func newMutex(b *testing.B, client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	b.Helper()
-	mutex, err := locks.NewInterProcessMutex(client, "/bench/lock", opts...)
-	if err != nil {
-		b.Fatal(err)
-	}
+	mutex := suite.Got(locks.NewInterProcessMutex(client, "/bench/lock", opts...)).OK(b)
 	return mutex
 }
 
@@ -77,10 +71,7 @@ func newMutex(b *testing.B, client *framework.Client, opts ...locks.MutexOption)
 func BenchmarkReentry(b *testing.B) {
 	server := curatortest.Start(b)
 	mutex := newMutex(b, server.Client(b))
-	outer, err := mutex.Acquire(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	outer := suite.Got(mutex.Acquire(b.Context())).OK(b)
 	ctx := outer.Context()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -92,9 +83,7 @@ func BenchmarkReentry(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	if err := outer.Release(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	suite.OK(b, outer.Release(b.Context()))
 }
 
 // BenchmarkHandover measures how a lock goes from hand to hand that eight always want: clients
@@ -126,10 +115,7 @@ func BenchmarkSemaphore(b *testing.B) {
 			server := curatortest.Start(b)
 			var all []locks.InterProcessLock
 			for range clients {
-				semaphore, err := locks.NewInterProcessSemaphore(server.Client(b), "/bench/semaphore", leases)
-				if err != nil {
-					b.Fatal(err)
-				}
+				semaphore := suite.Got(locks.NewInterProcessSemaphore(server.Client(b), "/bench/semaphore", leases)).OK(b)
 				all = append(all, semaphore)
 			}
 			contend(b, all...)
@@ -147,9 +133,7 @@ func contend(b *testing.B, all ...locks.InterProcessLock) {
 		}
 		return lease.Release(b.Context())
 	}
-	if err := once(all[0]); err != nil { // makes the parents
-		b.Fatal(err)
-	}
+	suite.OK(b, once(all[0])) // makes the parents
 	var begun atomic.Int64
 	var wg sync.WaitGroup
 	b.ReportAllocs()

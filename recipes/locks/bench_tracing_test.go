@@ -9,6 +9,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 	"github.com/go-curator/curator/tracing"
@@ -38,10 +39,7 @@ func benchmarkTracing(b *testing.B, connect string) {
 	var mutexes []*locks.InterProcessMutex
 	for i := range names {
 		client := curatortest.NewClient(b, connect, append(opts[i], framework.WithDialer(new(net.Dialer).DialContext))...)
-		mutex, err := locks.NewInterProcessMutex(client, "/bench/"+names[i])
-		if err != nil {
-			b.Fatal(err)
-		}
+		mutex := suite.Got(locks.NewInterProcessMutex(client, "/bench/"+names[i])).OK(b)
 		mutexes = append(mutexes, mutex)
 	}
 	const batch = 8 // cycles in a row: one is too short to be compared
@@ -55,9 +53,7 @@ func benchmarkTracing(b *testing.B, connect string) {
 			}
 			// Some work. A lease that is released at once is sometimes gone before its node is
 			// watched, and a microsecond decides about that request.
-			if err := lease.Verify(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			suite.OK(b, lease.Verify(b.Context()))
 			begin = time.Now()
 			err = lease.Release(b.Context())
 			total += time.Since(begin)

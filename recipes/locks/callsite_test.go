@@ -20,19 +20,14 @@ import (
 
 // TestWaitForOneself passes an outer context down: the log names both places, once.
 func TestWaitForOneself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		var log suite.Log
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		mutex, err := locks.NewInterProcessMutex(client, "/lock")
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock")).OK(t)
 		outer, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_ = locks.Do(outer, mutex, func(context.Context, *locks.Lease) error {
-			_, err := mutex.Acquire(outer)
-			suite.WantErr(t, err, locks.ErrNotAcquired)
+			suite.Got(mutex.Acquire(outer)).Fails(t, locks.ErrNotAcquired)
 			return nil
 		})
 		synctest.Wait()
@@ -46,21 +41,16 @@ func TestWaitForOneself(t *testing.T) {
 // TestWaitForOneselfNested passes the context of an outer lease down, below which another one
 // is held already: the log names the places of both, and not that of the outer one.
 func TestWaitForOneselfNested(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		var log suite.Log
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex := mutexOf(t, client)
 		outer := take(t, mutex)
 		_, _, line, _ := runtime.Caller(0)
-		inner, err := mutex.Acquire(outer.Context()) // on the next line
-		if err != nil {
-			t.Fatal(err)
-		}
+		inner := suite.Got(mutex.Acquire(outer.Context())).OK(t) // on the next line
 		ctx, cancel := context.WithTimeout(outer.Context(), time.Minute)
 		defer cancel()
-		_, err = mutex.Acquire(ctx)
-		suite.WantErr(t, err, locks.ErrNotAcquired, context.DeadlineExceeded)
+		suite.Got(mutex.Acquire(ctx)).Fails(t, locks.ErrNotAcquired, context.DeadlineExceeded)
 		synctest.Wait()
 		text := log.String()
 		if strings.Count(text, "lock waits for a lease of this client") != 1 || strings.Count(text, "site_test.go:") != 2 ||
@@ -89,21 +79,17 @@ func TestWaitForOneselfV2(t *testing.T) {
 		"none but those that it takes":         {others: 2, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				var log suite.Log
-				server := curatortest.Start(t, curatortest.Virtual())
 				logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
-				mine, others := threeLeases(t, server.Client(t, logged)), threeLeases(t, server.Client(t))
+				mine, others := threeLeases(t, s.Client(t, logged)), threeLeases(t, s.Client(t))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				for s, n := range map[*locks.InterProcessSemaphoreV2]int{mine: c.mine, others: c.others} {
 					if n == 0 {
 						continue
 					}
-					lease, err := s.AcquireN(ctx, n)
-					if err != nil {
-						t.Fatal(err)
-					}
+					lease := suite.Got(s.AcquireN(ctx, n)).OK(t)
 					defer giveBack(t, lease)
 				}
 				var waiting sync.WaitGroup
@@ -138,19 +124,15 @@ func TestWaitForOneselfV2(t *testing.T) {
 
 func threeLeases(t *testing.T, client *framework.Client) *locks.InterProcessSemaphoreV2 {
 	t.Helper()
-	s, err := locks.NewInterProcessSemaphoreV2(client, "/lock", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 3)).OK(t)
 	return s
 }
 
 // A waiter that began anew, since its node was deleted, warns as any other.
 func TestWarnsAfterStartingOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		var log suite.Log
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex := mutexOf(t, client)
 		holder := take(t, mutex)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -159,11 +141,9 @@ func TestWarnsAfterStartingOver(t *testing.T) {
 		go func() { _, err := mutex.Acquire(ctx); done <- err }()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		for _, name := range server.Children("/lock") {
+		for _, name := range s.Children("/lock") {
 			if path := "/lock/" + name; path != holder.Path() {
-				if err := client.Delete().ForPath(ctx, path); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, client.Delete().ForPath(ctx, path))
 			}
 		}
 		time.Sleep(30 * time.Second)
@@ -178,14 +158,10 @@ func TestWarnsAfterStartingOver(t *testing.T) {
 
 // The places that the warning names are the user's, through Do and a multi lock.
 func TestSiteThroughMulti(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		var log suite.Log
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		multi, err := locks.NewInterProcessMultiLock(mutexOf(t, client))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		multi := suite.Got(locks.NewInterProcessMultiLock(mutexOf(t, client))).OK(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_ = locks.Do(ctx, multi, func(context.Context, *locks.Lease) error {

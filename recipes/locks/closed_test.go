@@ -16,17 +16,12 @@ import (
 // A lease that was lost before its client closed its session is not in doubt any more: its node went with
 // the session, and others may have been let in since.
 func TestReleaseOfALostLeaseAfterClose(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		e.network.Cut()
 		e.lost(lease, locks.LossSuspended)
-		if err := e.client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, e.client.BlockUntilConnected(t.Context()))
+		suite.OK(t, e.client.Close(t.Context()))
 		err := lease.Release(t.Context())
 		if !errors.Is(err, locks.ErrLockLost) || errors.Is(err, locks.ErrReleasePending) {
 			t.Errorf("Release: %v", err)

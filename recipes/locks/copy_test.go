@@ -35,19 +35,10 @@ func copied(lease *Lease) *Lease {
 func TestReleaseOfACopy(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		client, _ := b.Client(t)
-		mutex, err := NewInterProcessMutex(client, b.Path("lock"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		mutex := suite.Got(NewInterProcessMutex(client, b.Path("lock"))).OK(t)
 		for _, copyFirst := range []bool{true, false} {
-			outer, err := mutex.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			inner, err := mutex.Acquire(outer.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			outer := suite.Got(mutex.Acquire(t.Context())).OK(t)
+			inner := suite.Got(mutex.Acquire(outer.Context())).OK(t)
 			for i, lease := range []*Lease{inner, outer} {
 				two := []*Lease{lease, copied(lease)}
 				if copyFirst {
@@ -64,10 +55,7 @@ func TestReleaseOfACopy(t *testing.T) {
 					t.Errorf("nodes %q, %v", nodes, err)
 				}
 				if i == 0 {
-					sibling, err := mutex.TryAcquire(outer.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					sibling := suite.Got(mutex.TryAcquire(outer.Context())).OK(t)
 					if again, err := mutex.TryAcquire(outer.Context()); !errors.Is(err, ErrNotAcquired) {
 						t.Errorf("two beside each other below one lease: %v, %v", again, err)
 					}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -103,16 +104,12 @@ func TestLockDelayLostBeforeTheGrant(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		first, second := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
 		operator := s.Client(t)
-		if err := operator.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, operator.BlockUntilConnected(t.Context()))
 		s.Inject(curatortest.Rule{Op: "multi", Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutAfter()})
 		accept := s.Refuse()
 		first.release()
 		for _, name := range s.Children("/lock") { // the second's: it has left its record, and is not in
-			if err := operator.Delete().ForPath(t.Context(), "/lock/"+name); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, operator.Delete().ForPath(t.Context(), "/lock/"+name))
 		}
 		begin := time.Now()
 		accept()
@@ -157,9 +154,7 @@ func TestLockDelayRecordOfAnotherHolder(t *testing.T) {
 		first, second := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
 		third, fourth := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
 		operator := s.Client(t)
-		if err := operator.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, operator.BlockUntilConnected(t.Context()))
 		hit := s.Inject(curatortest.Rule{Op: "multi", Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutAfter()})
 		accept := s.Refuse()
 		first.release()
@@ -167,9 +162,7 @@ func TestLockDelayRecordOfAnotherHolder(t *testing.T) {
 			t.Fatal("the second one has not written its record")
 		}
 		record, _ := s.Get("/lock.holder")
-		if err := operator.Delete().ForPath(t.Context(), "/lock/"+string(record)); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, operator.Delete().ForPath(t.Context(), "/lock/"+string(record)))
 		accept()
 		time.Sleep(time.Minute) // the delay
 		if !third.in() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -41,9 +42,7 @@ func runChain(t *testing.T, s *curatortest.Server, fault func(path string) error
 		}
 		time.Sleep(shortHold)
 		if i == 10 {
-			if err := fault(path); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, fault(path))
 		}
 		synctest.Wait()
 		if err := q.lease.Err(); err != nil {

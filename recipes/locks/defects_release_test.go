@@ -199,17 +199,11 @@ func TestMultiLockKeepsItsBound(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				busy := take(t, mutexAtPath(t, s.Client(t), "/b"))
 				client := s.Client(t)
-				if err := client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, client.BlockUntilConnected(t.Context()))
 				opts := []locks.MutexOption{locks.WithMaxWait(maxWait), locks.WithReleaseTimeout(releaseTimeout)}
-				m, err := locks.NewInterProcessMultiLock(mutexAtPath(t, client, "/a", opts...), mutexAtPath(t, client, "/b", opts...))
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := suite.Got(locks.NewInterProcessMultiLock(mutexAtPath(t, client, "/a", opts...), mutexAtPath(t, client, "/b", opts...))).OK(t)
 				within(t, s, "/a/**", c.bound, func() {
-					_, err = c.acquire(m, t.Context())
-					suite.WantErr(t, err, locks.ErrNotAcquired)
+					suite.Got(c.acquire(m, t.Context())).Fails(t, locks.ErrNotAcquired)
 				})
 				giveBack(t, busy)
 				for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
@@ -230,13 +224,11 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				client := s.Client(t, framework.WithErrorPolicy(policy))
-				rw, err := locks.NewInterProcessReadWriteLock(client, "/lock", locks.WithReleaseTimeout(releaseTimeout))
-				if err != nil {
-					t.Fatal(err)
-				}
+				rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/lock", locks.WithReleaseTimeout(releaseTimeout))).OK(t)
 				write := take(t, rw.WriteLock())
 				var read *locks.Lease
 				within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
+					var err error
 					if read, err = rw.Downgrade(t.Context(), write); err != nil {
 						suite.WantErr(t, err, locks.ErrLockLost)
 					}

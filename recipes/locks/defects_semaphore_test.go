@@ -35,20 +35,14 @@ var javaSemaphores = map[string]func(t *testing.T, c *framework.Client, opts ...
 		return pair{javaSemaphore(t, c, opts)}
 	},
 	"mutex": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
-		m, err := locks.NewInterProcessSemaphoreMutex(c, "/lock", opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := suite.Got(locks.NewInterProcessSemaphoreMutex(c, "/lock", opts...)).OK(t)
 		return m
 	},
 }
 
 func javaSemaphore(t *testing.T, c *framework.Client, opts []locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
 	t.Helper()
-	s, err := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := suite.Got(locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opts...)).OK(t)
 	return s
 }
 
@@ -103,10 +97,7 @@ func TestSemaphoreHasNoHerd(t *testing.T) {
 				var queue []*queued
 				for range maxLeases + waiters {
 					queue = append(queue, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock {
-						sem, err := locks.NewInterProcessSemaphore(c, "/lock", maxLeases)
-						if err != nil {
-							t.Fatal(err)
-						}
+						sem := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", maxLeases)).OK(t)
 						return sem
 					}))
 				}

@@ -61,9 +61,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 				time.Sleep(time.Second)
 				if c.again {
 					hit = refuse()
-					if _, err := operator.SetData().ForPath(t.Context(), lease.Path(), []byte("news")); err != nil {
-						t.Fatal(err)
-					}
+					suite.Got(operator.SetData().ForPath(t.Context(), lease.Path(), []byte("news"))).OK(t)
 				}
 				time.Sleep(10 * time.Second)
 				if !hit() {
@@ -72,9 +70,7 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 				if err := lease.Err(); err != nil {
 					t.Fatalf("the lease has ended because of a watch: %v", err)
 				}
-				if err := operator.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, operator.Delete().ForPath(t.Context(), lease.Path()))
 				wantLostSoon(t, lease, locks.LossNodeDeleted)
 				suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 			})
@@ -115,9 +111,7 @@ func TestUnreadableHolderIsReadAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		for _, name := range s.Children("/lock") {
 			if path := "/lock/" + name; path != lease.Path() {
-				if err := locks.AttemptRevoke(t.Context(), holder, path); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, locks.AttemptRevoke(t.Context(), holder, path))
 			}
 		}
 		time.Sleep(time.Second)

@@ -35,10 +35,7 @@ func TestDoUnconfirmed(t *testing.T) {
 			e.release(lease) // waits for the outcome
 
 			e = newEnv(t, b)
-			multi, err := locks.NewInterProcessMultiLock(e.mutexAt("/a", e.otherClient(), short), e.mutexAt("/b", e.client, short))
-			if err != nil {
-				t.Fatal(err)
-			}
+			multi := suite.Got(locks.NewInterProcessMultiLock(e.mutexAt("/a", e.otherClient(), short), e.mutexAt("/b", e.client, short))).OK(t)
 			ctx, cancel = context.WithCancel(t.Context())
 			err = locks.Do(ctx, multi, func(_ context.Context, l *locks.Lease) error {
 				lease, heal = l, e.network.Isolate()

@@ -51,17 +51,13 @@ func (w *writing) downgraded(read *locks.Lease) {
 // A downgrade lets no writer in between, also none that waits since before it.
 func TestDowngrade(t *testing.T) {
 	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
-		read, err := w.rw.Downgrade(t.Context(), w.write)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := suite.Got(w.rw.Downgrade(t.Context(), w.write)).OK(t)
 		suite.WantErr(t, w.write.Err(), locks.ErrReleased)
 		suite.WantErr(t, context.Cause(w.write.Context()), locks.ErrReleased)
 		w.downgraded(read)
 		// It is a read lease like others: readers nest, writers do not.
 		w.release(w.acquireFrom(read.Context(), w.rw.ReadLock()))
-		_, err = w.rw.WriteLock().TryAcquire(read.Context())
-		suite.WantErr(t, err, locks.ErrDeadlock)
+		suite.Got(w.rw.WriteLock().TryAcquire(read.Context())).Fails(t, locks.ErrDeadlock)
 		w.release(read)
 	})
 }
@@ -69,10 +65,7 @@ func TestDowngrade(t *testing.T) {
 // A writer's context takes the read lock beside the write lock, and keeps it after.
 func TestDowngradeByContext(t *testing.T) {
 	onDowngrade(t, withRealServer, func(t *testing.T, w *writing) {
-		read, err := w.rw.ReadLock().TryAcquire(w.write.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := suite.Got(w.rw.ReadLock().TryAcquire(w.write.Context())).OK(t)
 		w.wantNodes(4)
 		// A write lease of a context that carries both nests.
 		w.release(w.acquireFrom(read.Bind(w.write.Context()), w.rw.WriteLock()))
@@ -106,19 +99,15 @@ func TestDowngradeOfOtherLeases(t *testing.T) {
 		other := w.otherRW()
 		read := w.acquireFrom(w.write.Context(), w.rw.ReadLock())
 		for _, lease := range []*locks.Lease{nil, new(locks.Lease), read} {
-			_, err := w.rw.Downgrade(t.Context(), lease)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
+			suite.Got(w.rw.Downgrade(t.Context(), lease)).Fails(t, framework.ErrInvalidOption)
 		}
-		_, err := other.Downgrade(t.Context(), w.write)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(other.Downgrade(t.Context(), w.write)).Fails(t, framework.ErrInvalidOption)
 		var none context.Context
-		_, err = w.rw.Downgrade(none, w.write)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(w.rw.Downgrade(none, w.write)).Fails(t, framework.ErrInvalidOption)
 		w.waiting(w.writer, w.reader)
 		w.release(read)
 		w.release(w.write)
-		_, err = w.rw.Downgrade(t.Context(), w.write)
-		suite.WantErr(t, err, locks.ErrReleased)
+		suite.Got(w.rw.Downgrade(t.Context(), w.write)).Fails(t, locks.ErrReleased)
 	})
 }
 

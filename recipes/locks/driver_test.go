@@ -37,8 +37,7 @@ func (c changed) GetsTheLock(children []string, ours string, maxLeases int) lock
 
 // A driver may add to the node; the lock excludes as before.
 func TestDriver(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		var seen int
 		driver := changed{
 			create: func(b framework.CreateBuilder) framework.CreateBuilder { return b.WithData([]byte("mine")) },
@@ -56,8 +55,7 @@ func TestDriver(t *testing.T) {
 			t.Errorf("data %q, %v, the driver was asked %d times", data, err, seen)
 		}
 		waiter := e.queue(t.Context(), e.other(), 2)
-		_, err = e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.lock(e.client, locks.WithDriver(driver)).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(lease)
 		e.release(e.granted(waiter))
 	})
@@ -65,22 +63,18 @@ func TestDriver(t *testing.T) {
 
 // A driver that neither lets in nor says what to wait for would hang: it is an error.
 func TestDriverThatKnowsNothing(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		driver := changed{gets: func([]string, string, int) locks.PredicateResults { return locks.PredicateResults{} }}
 		mutex := e.lock(e.client, locks.WithDriver(driver))
-		_, err := mutex.Acquire(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-		_, err = mutex.TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(mutex.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
+		suite.Got(mutex.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.wantNodes(0)
 	})
 }
 
 // A driver that watches what is not there looks again, as for a node that has just gone.
 func TestDriverThatWatchesWhatIsGone(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		looks := 0
 		driver := changed{gets: func(children []string, ours string, n int) locks.PredicateResults {
 			if looks++; looks < 3 {
@@ -99,8 +93,7 @@ func TestDriverThatWatchesWhatIsGone(t *testing.T) {
 // Nodes that would not go with their session, or have no place in the queue, are refused
 // before they are made.
 func TestDriverMakesOtherNodes(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		creates := map[string]func(framework.CreateBuilder) framework.CreateBuilder{
 			"no builder":       func(framework.CreateBuilder) framework.CreateBuilder { return framework.CreateBuilder{} },
 			"another client's": func(framework.CreateBuilder) framework.CreateBuilder { return e.observer.Create().WithProtection() },
@@ -125,10 +118,6 @@ func TestDriverMakesOtherNodes(t *testing.T) {
 }
 
 func TestWithoutDriver(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = locks.NewInterProcessMutex(client, "/a", locks.WithDriver(nil))
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	suite.Got(locks.NewInterProcessMutex(client, "/a", locks.WithDriver(nil))).Fails(t, framework.ErrInvalidOption)
 }

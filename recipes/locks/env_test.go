@@ -41,18 +41,23 @@ func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {
 	e.observer, _ = b.Client(t)
 	e.client, e.network = b.Client(t, opts...)
 	e.mutex = e.lock(e.client)
-	if err := e.client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, e.client.BlockUntilConnected(t.Context()))
 	return e
+}
+
+// onBackends runs test on some backends, as a subtest each. The options are those of the client that has faults.
+func onBackends(t *testing.T, on suite.Backends, test func(t *testing.T, e *env), opts ...framework.Option) {
+	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { test(t, newEnv(t, b, opts...)) })
+}
+
+// virtually runs test in virtual time alone.
+func virtually(t *testing.T, test func(t *testing.T, e *env), opts ...framework.Option) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(t, newEnv(t, b, opts...)) })
 }
 
 func (e *env) lock(client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	e.t.Helper()
-	mutex, err := locks.NewInterProcessMutex(client, e.path, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	mutex := suite.Got(locks.NewInterProcessMutex(client, e.path, opts...)).OK(e.t)
 	return mutex
 }
 
@@ -124,10 +129,7 @@ func (e *env) queue(ctx context.Context, lock locks.InterProcessLock, n int) *ac
 
 func (e *env) acquire(lock locks.InterProcessLock) *locks.Lease {
 	e.t.Helper()
-	lease, err := lock.Acquire(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	lease := suite.Got(lock.Acquire(e.t.Context())).OK(e.t)
 	return lease
 }
 
@@ -142,9 +144,7 @@ func (e *env) granted(a *acquisition) *locks.Lease {
 
 func (e *env) release(lease *locks.Lease) {
 	e.t.Helper()
-	if err := lease.Release(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, lease.Release(e.t.Context()))
 }
 
 // lost waits for the end of the lease and checks the reason.

@@ -10,17 +10,15 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/state"
 )
 
 // An Acquire that waits for the first connection is granted, although the client becomes SUSPENDED
 // meanwhile: another operation has failed for want of a connection.
 func TestAcquireWaitsForTheFirstConnection(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		var open atomic.Bool
-		client, _ := b.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		client, _ := e.b.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if !open.Load() {
 				return nil, syscall.ECONNREFUSED
 			}

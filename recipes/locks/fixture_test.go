@@ -74,9 +74,7 @@ func (k kind) with(test func(t *testing.T, f *fixture), opts []framework.Option)
 func (f *fixture) soundClient() *framework.Client {
 	f.t.Helper()
 	client := f.otherClient()
-	if err := client.BlockUntilConnected(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
+	suite.OK(f.t, client.BlockUntilConnected(f.t.Context()))
 	f.otherSessions = append(f.otherSessions, client.SessionID())
 	return client
 }
@@ -205,10 +203,7 @@ func (f *fixture) oursOf(paths []string) []string {
 	f.t.Helper()
 	return slices.DeleteFunc(paths, func(path string) bool {
 		var stat framework.Stat
-		exists, err := f.observer.CheckExists().StoringStatIn(&stat).ForPath(context.Background(), path)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		exists := suite.Got(f.observer.CheckExists().StoringStatIn(&stat).ForPath(context.Background(), path)).OK(f.t)
 		return !exists || slices.Contains(f.otherSessions, stat.EphemeralOwner)
 	})
 }

@@ -13,8 +13,7 @@ import (
 // belongs to another session, as after the end of its own. The client does not take it for its own,
 // which would go with that session: it makes another node.
 func TestForeignNodeIsNotAdopted(t *testing.T) {
-	suite.EachOf(t, suite.InVirtualTime, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, suite.InVirtualTime, func(t *testing.T, e *env) {
 		e.release(e.acquire(e.mutex)) // the directory is there
 		foreign := ""
 		e.network.On(jute.OpCreate2, suite.CutAfter, func() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -23,10 +24,7 @@ func FuzzNodeData(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 			client := s.Client(t)
-			lease, err := virtualMutex(t, locks.WithRevocable(nil))(client).Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			lease := suite.Got(virtualMutex(t, locks.WithRevocable(nil))(client).Acquire(t.Context())).OK(t)
 			defer giveBack(t, lease)
 			time.Sleep(time.Second) // now it is watched
 			if _, err := client.SetData().ForPath(t.Context(), lease.Path(), data); errors.Is(err, framework.ErrTooLarge) {

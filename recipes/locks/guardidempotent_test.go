@@ -55,15 +55,12 @@ func TestGuardIdempotent(t *testing.T) {
 		if suite.WantErr(t, err, framework.ErrInvalidBuilder); p.network.Requests(jute.OpMulti) != sent {
 			t.Error("it was sent")
 		}
-		_, err = p.lease.GuardIdempotent(nilContext())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(p.lease.GuardIdempotent(nilContext())).Fails(t, framework.ErrInvalidOption)
 		p.release(p.lease)
-		_, err = p.lease.GuardIdempotent(t.Context(), p.setOnce("newer"))
-		suite.WantErr(t, err, locks.ErrReleased)
+		suite.Got(p.lease.GuardIdempotent(t.Context(), p.setOnce("newer"))).Fails(t, locks.ErrReleased)
 	})
 	for _, lease := range []*locks.Lease{nil, {}} {
-		_, err := lease.GuardIdempotent(t.Context())
-		suite.WantErr(t, err, locks.ErrNotHeld)
+		suite.Got(lease.GuardIdempotent(t.Context())).Fails(t, locks.ErrNotHeld)
 	}
 }
 
@@ -123,8 +120,7 @@ func TestGuardIdempotentAfterExpiry(t *testing.T) {
 
 // The standard policy ends the lease with the connection. The node decides.
 func TestGuardIdempotentSuspended(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, framework.WithErrorPolicy(state.StandardErrorPolicy()))
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		for _, fate := range []suite.Fate{suite.CutBefore, suite.CutAfter} {
 			e.network.On(jute.OpMulti, fate, nil)
@@ -140,13 +136,12 @@ func TestGuardIdempotentSuspended(t *testing.T) {
 			lease = e.acquire(e.mutex)
 		}
 		e.release(lease)
-	})
+	}, framework.WithErrorPolicy(state.StandardErrorPolicy()))
 }
 
 // A release ends the call: the node may be that of another goroutine's lease by then.
 func TestGuardIdempotentReleased(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, sessionPolicy)
+	virtually(t, func(t *testing.T, e *env) {
 		mutex := e.lock(e.client, locks.WithLocalHandover(3))
 		for _, lock := range []locks.InterProcessLock{mutex, multiOf(t, mutex)} {
 			lease := e.acquire(lock)
@@ -174,15 +169,12 @@ func TestGuardIdempotentReleased(t *testing.T) {
 				t.Errorf("committed under another lease: %t, %v", exists, err)
 			}
 		}
-	})
+	}, sessionPolicy)
 }
 
 func multiOf(t *testing.T, all ...locks.InterProcessLock) locks.InterProcessLock {
 	t.Helper()
-	multi, err := locks.NewInterProcessMultiLock(all...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	multi := suite.Got(locks.NewInterProcessMultiLock(all...)).OK(t)
 	return multi
 }
 

@@ -59,8 +59,7 @@ func TestLocalHandoverInLine(t *testing.T) {
 // Without a connection nobody knows whether the lock is busy, neither who asks for it nor who
 // stands in the line behind.
 func TestLocalHandoverBlind(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		mutex := e.lock(e.client, locks.WithLocalHandover(10))
 		limited := e.lock(e.client, locks.WithLocalHandover(10), locks.WithMaxWait(200*time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -78,8 +77,7 @@ func TestLocalHandoverBlind(t *testing.T) {
 		// Behind one who waits for somebody else's it is known to be.
 		holder := e.acquire(e.other())
 		waiter := e.queue(t.Context(), mutex, 2)
-		_, err := limited.Acquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(limited.Acquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(holder)
 		e.release(e.granted(waiter))
 		e.untilNodes(0)
@@ -88,8 +86,7 @@ func TestLocalHandoverBlind(t *testing.T) {
 
 // Nor does anybody know it any more behind one who contends since the holder was lost.
 func TestLocalHandoverBlindAfterLoss(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		mutex := e.lock(e.client, locks.WithLocalHandover(10))
 		lease := e.acquire(mutex)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

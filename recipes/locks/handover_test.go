@@ -58,8 +58,7 @@ func TestLocalHandover(t *testing.T) {
 		if n := len(s.Children("/lock")); n != 2 {
 			t.Fatalf("%d nodes, want one for the client and one for the next waiter", n)
 		}
-		_, err := c.lock.TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(c.lock.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		token := a.lease.Token()
 		c.traffic.Take()
 		for _, next := range []*queued{b, d} {
@@ -123,9 +122,7 @@ func TestLocalHandoverOfTheWatch(t *testing.T) {
 					holder.release()
 					holder = next
 				}
-				if err := c.fault(operator, holder.lease.Path()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, c.fault(operator, holder.lease.Path()))
 				e := &env{t: t}
 				e.lost(holder.lease, c.want)
 				_ = holder.lease.Release(t.Context())
@@ -194,9 +191,7 @@ func TestLocalHandoverAfterLoss(t *testing.T) {
 				c := startGoroutines(t, s, locks.WithLocalHandover(10))
 				holder, next := c.join(), c.join()
 				time.Sleep(time.Second) // its node is watched
-				if err := lose(s, c, holder.lease.Path()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, lose(s, c, holder.lease.Path()))
 				<-holder.lease.Context().Done()
 				time.Sleep(time.Minute)
 				if name != "suspended" && !next.in() {
@@ -223,9 +218,7 @@ func TestLocalHandoverRevoked(t *testing.T) {
 		c := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(func(context.Context, *locks.Lease) { close(asked) }))
 		holder, next := c.join(), c.join()
 		nextWaiter := enqueue(t, s, virtualMutex(t))
-		if err := locks.AttemptRevoke(t.Context(), nextWaiter.client, holder.lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, locks.AttemptRevoke(t.Context(), nextWaiter.client, holder.lease.Path()))
 		<-asked
 		holder.release()
 		if next.in() || !nextWaiter.in() {
@@ -238,8 +231,7 @@ func TestLocalHandoverRevoked(t *testing.T) {
 
 // Many goroutines of a few clients: never two in, everybody's turn comes.
 func TestLocalHandoverExclusion(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		var inside atomic.Int32
 		var wg sync.WaitGroup
 		var tokens []int64

@@ -18,9 +18,7 @@ func TestA10SequenceWraps(t *testing.T) {
 		client := s.Client(t)
 		mutex := mutexOf(t, client)
 		holder := "/lock/_c_01234567-89ab-cdef-0123-456789abcdef-lock-2147483647"
-		if _, err := client.Create().CreatingParentsIfNeeded().WithMode(framework.Ephemeral).ForPath(t.Context(), holder); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(client.Create().CreatingParentsIfNeeded().WithMode(framework.Ephemeral).ForPath(t.Context(), holder)).OK(t)
 		// Those near the end, the first one behind it, and one whose digits are those of a low number.
 		for _, next := range []int32{math.MaxInt32 - 1_000_000 + 1, math.MinInt32, math.MinInt32 + 1_000_001} {
 			s.SetSequence("/lock", next)
@@ -28,8 +26,7 @@ func TestA10SequenceWraps(t *testing.T) {
 				func() (*locks.Lease, error) { return mutex.Acquire(t.Context()) },
 				func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
 			} {
-				_, err := acquire()
-				suite.WantErr(t, err, locks.ErrSequenceExhausted)
+				suite.Got(acquire()).Fails(t, locks.ErrSequenceExhausted)
 			}
 		}
 		if names := s.Children("/lock"); len(names) != 1 || "/lock/"+names[0] != holder {

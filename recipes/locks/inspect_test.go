@@ -13,10 +13,7 @@ import (
 // look inspects the lock, and wants these nodes in this order.
 func (e *env) look(kind string, holders, waiters []string) *locks.Inspection {
 	e.t.Helper()
-	i, err := locks.Inspect(e.t.Context(), e.observer, e.path)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	i := suite.Got(locks.Inspect(e.t.Context(), e.observer, e.path)).OK(e.t)
 	paths := func(all []locks.Contender) (paths []string) {
 		for _, c := range all {
 			paths = append(paths, c.Path)
@@ -96,25 +93,18 @@ func TestInspectSemaphoreV2(t *testing.T) {
 
 // What is no lock, or more than one, is told.
 func TestInspectOtherPaths(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		create := e.observer.Create().CreatingParentsIfNeeded()
 		for _, name := range []string{"/notes", "/x-lock-1"} {
-			if _, err := create.ForPath(t.Context(), e.path+name); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(create.ForPath(t.Context(), e.path+name)).OK(t)
 		}
 		e.look("", nil, nil)
 		for _, name := range []string{"/x-lock-0000000000", "/x-__READ__0000000001"} {
-			if _, err := create.ForPath(t.Context(), e.path+name); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(create.ForPath(t.Context(), e.path+name)).OK(t)
 		}
-		_, err := locks.Inspect(t.Context(), e.observer, e.path)
-		suite.WantErr(t, err, locks.ErrKindMismatch)
+		suite.Got(locks.Inspect(t.Context(), e.observer, e.path)).Fails(t, locks.ErrKindMismatch)
 		for _, path := range []string{"", "relative", "/a//b"} {
-			_, err := locks.Inspect(t.Context(), e.observer, path)
-			suite.WantErr(t, err, framework.ErrInvalidPath)
+			suite.Got(locks.Inspect(t.Context(), e.observer, path)).Fails(t, framework.ErrInvalidPath)
 		}
 	})
 }

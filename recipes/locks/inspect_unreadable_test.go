@@ -1,17 +1,12 @@
 package locks_test
 
-import (
-	"testing"
-
-	"github.com/go-curator/curator/internal/suite"
-)
+import "testing"
 
 // A contender whose node the inspecting client may not read is listed without its data, and the
 // others are listed with theirs.
 func TestInspectListsUnreadableContenders(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.lock(private(t, b, "holder:a")))
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		holder := e.acquire(e.lock(private(t, e.b, "holder:a")))
 		waiter := e.queue(t.Context(), e.lock(e.client), 2)
 		i := e.look("mutex", []string{holder.Path()}, []string{e.path + "/" + e.nodes()[1]})
 		c := i.Holders[0]

@@ -35,10 +35,7 @@ func newLeasedEnv(t *testing.T, b *suite.Backend, most int, opts ...framework.Op
 
 func (e *leasedEnv) open(client *framework.Client, opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
 	e.t.Helper()
-	s, err := locks.NewInterProcessSemaphoreV2(client, e.path, e.most, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	s := suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, e.most, opts...)).OK(e.t)
 	return s
 }
 
@@ -52,10 +49,7 @@ func (e *leasedEnv) another() *locks.InterProcessSemaphoreV2 {
 // full returns all leases, taken by a client of their own.
 func (e *leasedEnv) full() *locks.Lease {
 	e.t.Helper()
-	lease, err := e.another().AcquireN(e.t.Context(), e.most)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	lease := suite.Got(e.another().AcquireN(e.t.Context(), e.most)).OK(e.t)
 	return lease
 }
 
@@ -110,9 +104,7 @@ func (e *leasedEnv) wait(ctx context.Context, s locks.InterProcessLock) *acquisi
 // remove deletes a node as an operator would.
 func (e *leasedEnv) remove(dir, name string) {
 	e.t.Helper()
-	if err := e.observer.Delete().ForPath(e.t.Context(), e.path+"/"+dir+"/"+name); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), e.path+"/"+dir+"/"+name))
 }
 
 // other waits until the last of the leases is another than old.
@@ -141,8 +133,7 @@ func (e *leasedEnv) intact() {
 		}
 		leases = append(leases, lease)
 	}
-	_, err := s.TryAcquire(e.t.Context())
-	suite.WantErr(e.t, err, locks.ErrNotAcquired)
+	suite.Got(s.TryAcquire(e.t.Context())).Fails(e.t, locks.ErrNotAcquired)
 	e.have(0, e.most)
 	for _, lease := range leases {
 		e.release(lease)

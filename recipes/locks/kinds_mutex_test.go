@@ -42,10 +42,7 @@ func aMutexAt(dir string) maker {
 
 func (e *env) mutexAt(dir string, c *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
 	e.t.Helper()
-	mutex, err := locks.NewInterProcessMutex(c, e.path+dir, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	mutex := suite.Got(locks.NewInterProcessMutex(c, e.path+dir, opts...)).OK(e.t)
 	return mutex
 }
 

@@ -144,10 +144,7 @@ func (e *env) multi(c *framework.Client, opts ...locks.MutexOption) locks.InterP
 	for _, dir := range multiDirs {
 		parts = append(parts, e.mutexAt(dir, c, opts...))
 	}
-	multi, err := locks.NewInterProcessMultiLock(parts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(e.t)
 	return multi
 }
 
@@ -186,9 +183,7 @@ func aSharedV2(e *env, c *framework.Client) locks.InterProcessLock {
 	e.t.Helper()
 	path := e.b.Path("count")
 	data := binary.BigEndian.AppendUint32(nil, 2)
-	if _, err := e.observer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).ForPath(e.t.Context(), path); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.Got(e.observer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).ForPath(e.t.Context(), path)).OK(e.t)
 	count, err := shared.NewCount(c, path, 0, shared.WithoutCreate())
 	if err == nil {
 		err = count.Start(e.t.Context())
@@ -202,10 +197,7 @@ func aSharedV2(e *env, c *framework.Client) locks.InterProcessLock {
 
 func aSemaphoreMutex(e *env, c *framework.Client) locks.InterProcessLock {
 	e.t.Helper()
-	m, err := locks.NewInterProcessSemaphoreMutex(c, e.path)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	m := suite.Got(locks.NewInterProcessSemaphoreMutex(c, e.path)).OK(e.t)
 	return m
 }
 
@@ -228,19 +220,13 @@ func (p pair) Acquire(ctx context.Context) (*locks.Lease, error) { return p.Acqu
 
 func (e *env) rw(client *framework.Client, opts ...locks.ReadWriteLockOption) *locks.InterProcessReadWriteLock {
 	e.t.Helper()
-	rw, err := locks.NewInterProcessReadWriteLock(client, e.path, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	rw := suite.Got(locks.NewInterProcessReadWriteLock(client, e.path, opts...)).OK(e.t)
 	return rw
 }
 
 func (e *env) semaphore(client *framework.Client, n int, opts ...locks.SemaphoreOption) *locks.InterProcessSemaphore {
 	e.t.Helper()
-	s, err := locks.NewInterProcessSemaphore(client, e.path, n, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, n, opts...)).OK(e.t)
 	return s
 }
 

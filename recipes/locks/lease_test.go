@@ -15,8 +15,7 @@ import (
 // The session ends, somebody else holds the lock, and then the answer to our delete, that
 // there is no such node, is lost: that is not our delete's doing.
 func TestReleaseAfterAnotherHolder(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		next := e.queue(t.Context(), e.other(), 2)
 		old := e.client.SessionID()
@@ -34,15 +33,13 @@ func TestReleaseAfterAnotherHolder(t *testing.T) {
 
 // A context that was bound to a lease ends when Release is called, not some time later.
 func TestBoundContextEndsAtOnce(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		for range 20 {
 			lease := e.acquire(e.mutex)
 			bound := lease.Bind(t.Context())
 			e.release(lease)
 			suite.WantErr(t, context.Cause(bound), locks.ErrReleased)
-			_, err := e.mutex.Acquire(bound)
-			suite.WantErr(t, err, locks.ErrReleased)
+			suite.Got(e.mutex.Acquire(bound)).Fails(t, locks.ErrReleased)
 			suite.WantErr(t, context.Cause(lease.Bind(t.Context())), locks.ErrReleased)
 		}
 		e.wantNodes(0)
@@ -60,12 +57,11 @@ func TestZeroLease(t *testing.T) {
 // A policy that takes every state for an error keeps nobody from the lock while there is
 // a connection.
 func TestOddErrorPolicy(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, framework.WithErrorPolicy(everythingIsAnError{}))
+	virtually(t, func(t *testing.T, e *env) {
 		e.network.Cut()
 		suite.Eventually(t, "a connection", func() bool { return e.client.ConnectionState() == state.Reconnected })
 		e.release(e.acquire(e.mutex))
-	})
+	}, framework.WithErrorPolicy(everythingIsAnError{}))
 }
 
 type everythingIsAnError struct{}
@@ -75,16 +71,14 @@ func (everythingIsAnError) IsErrorState(state.ConnectionState) bool { return tru
 // Whatever the order of the releases, the outermost lease's slot is taken until the last
 // of those below it goes, and free then.
 func TestReleaseOrders(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		for _, order := range [][]int{{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}} {
 			chain := []*locks.Lease{e.acquire(e.mutex)}
 			for range 3 {
 				chain = append(chain, e.acquireWith(chain[len(chain)-1].Context()))
 			}
 			for _, i := range order {
-				_, err := e.mutex.TryAcquire(chain[0].Context())
-				suite.WantErr(t, err, locks.ErrNotAcquired)
+				suite.Got(e.mutex.TryAcquire(chain[0].Context())).Fails(t, locks.ErrNotAcquired)
 				e.release(chain[i])
 			}
 			sibling, err := e.mutex.TryAcquire(chain[0].Context())
@@ -100,8 +94,7 @@ func TestReleaseOrders(t *testing.T) {
 
 // Close has begun and still waits for something: nobody is let in any more.
 func TestNoGrantDuringClose(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		first := e.acquire(e.mutex)
 		second := e.queue(t.Context(), e.mutex, 2)
 		released := make(chan error, 1)
@@ -109,9 +102,7 @@ func TestNoGrantDuringClose(t *testing.T) {
 			<-first.Context().Done()
 			released <- first.Release(t.Context())
 		}()
-		if err := e.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, e.client.Close(t.Context()))
 		<-second.done
 		suite.WantErr(t, second.err, framework.ErrClosed)
 		suite.WantErr(t, <-released, locks.ErrLockLost)

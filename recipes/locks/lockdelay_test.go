@@ -79,8 +79,7 @@ func TestLockDelay(t *testing.T) {
 				if next.in() {
 					t.Fatal("let in during the delay")
 				}
-				_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
-				suite.WantErr(t, err, locks.ErrNotAcquired)
+				suite.Got(delayed(t)(s.Client(t)).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 				<-next.done
 				if took := time.Since(begin); took < delay || took > delay+20*time.Second {
 					t.Errorf("the delay took %v", took)
@@ -99,11 +98,8 @@ func TestLockDelay(t *testing.T) {
 func TestLockDelayGivenUp(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		holder := enqueue(t, s, delayed(t))
-		if err := holder.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		_, err := delayed(t)(s.Client(t)).TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.OK(t, holder.client.Close(t.Context()))
+		suite.Got(delayed(t)(s.Client(t)).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		quitter := enqueue(t, s, delayed(t))
 		quitter.cancel()
 		<-quitter.done
@@ -162,9 +158,7 @@ func TestLockDelayForEveryHolder(t *testing.T) {
 		slices.SortFunc(nodes, func(a, b string) int { return strings.Compare(number(a), number(b)) })
 		s.ExpireSession(first.client.SessionID())
 		time.Sleep(delay / 2) // next waits for the delay
-		if err := second.client.Delete().ForPath(t.Context(), "/lock/"+nodes[1]); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, second.client.Delete().ForPath(t.Context(), "/lock/"+nodes[1]))
 		<-second.done
 		s.ExpireSession(second.client.SessionID())
 		begin := time.Now()
@@ -291,16 +285,13 @@ func TestLockDelayOfTries(t *testing.T) {
 }
 
 func TestLockDelayOnBackends(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		const delay = 200 * time.Millisecond
 		opt := locks.WithLockDelay(delay)
 		lost := e.acquire(e.lock(e.client, opt))
 		waiter := e.queue(t.Context(), e.other(opt), 2)
 		begin := time.Now()
-		if err := e.observer.Delete().ForPath(t.Context(), lost.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, e.observer.Delete().ForPath(t.Context(), lost.Path()))
 		next := e.granted(waiter)
 		if took := time.Since(begin); took < delay {
 			t.Errorf("the delay took %v", took)

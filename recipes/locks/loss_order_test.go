@@ -38,9 +38,7 @@ var pendingCalls = map[string]func(ctx context.Context, c *framework.Client, pat
 func TestLeasesEndBeforeCallsFail(t *testing.T) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		path := f.b.Path("written")
-		if _, err := f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path)).OK(t)
 		failed := 0
 		for range 10 {
 			lease := f.take()
@@ -74,8 +72,7 @@ func TestLeasesEndBeforeCallsFail(t *testing.T) {
 
 // An operation that another session has served comes behind the end of the leases of the first one.
 func TestLeasesEndBeforeTheNextSession(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, sessionPolicy)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		for range 5 {
 			lease, session := e.acquire(e.mutex), e.client.SessionID()
 			e.network.Expire(t)
@@ -96,7 +93,7 @@ func TestLeasesEndBeforeTheNextSession(t *testing.T) {
 			calls.Wait()
 			_ = lease.Release(t.Context()) // it is lost
 		}
-	})
+	}, sessionPolicy)
 }
 
 // A call that Close refuses comes behind the end of the leases, too.
@@ -143,9 +140,7 @@ func TestFunctionsCalledAtALossMayWaitForCalls(t *testing.T) {
 		}
 		e := newEnv(t, b, framework.WithLogger(slog.New(asksFirst{slog.DiscardHandler, ask})))
 		path := b.Path("written")
-		if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path)).OK(t)
 		client.Store(e.client)
 		remove := e.client.ConnectionStateListenable().Add(func(context.Context, state.ConnectionState) { ask() })
 		defer remove()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
 	"github.com/go-curator/curator/state"
@@ -71,17 +72,11 @@ func TestLossesThatNobodyNoticed(t *testing.T) {
 func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.Client), asks string, want LossReason) {
 	server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(200*time.Millisecond))
 	client := server.Client(t, framework.WithSessionTimeout(sessionTimeout), framework.WithErrorPolicy(state.SessionErrorPolicy()))
-	mutex, err := NewInterProcessMutex(client, "/lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mutex := suite.Got(NewInterProcessMutex(client, "/lock")).OK(t)
 	api := mutex.queue.api
 	var now atomic.Bool
 	mutex.queue.nodeClient = hooked{busy{api, &now}, func(func(zkclient.Loss)) func() { return api.OnLoss("/lock", func(zkclient.Loss) {}) }}
-	lease, err := mutex.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
 	time.Sleep(time.Minute)
 	synctest.Wait() // the watch on the node is set
 	now.Store(true)
@@ -90,6 +85,7 @@ func testUnnoticedLoss(t *testing.T, lose func(*curatortest.Server, *framework.C
 	if lease.ctx.Err() != nil {
 		t.Fatal("the hook on the session was called")
 	}
+	var err error
 	switch asks {
 	case "IsAcquiredInThisProcess":
 		if mutex.IsAcquiredInThisProcess() {
@@ -125,10 +121,7 @@ func endedContext(t *testing.T) context.Context {
 func TestLeasesAreGrantedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
-		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		semaphore := suite.Got(NewInterProcessSemaphore(server.Client(t), "/lock", 2)).OK(t)
 		api, hooks := semaphore.queue.api, 0
 		semaphore.queue.nodeClient = hooked{api, func(fn func(zkclient.Loss)) func() {
 			remove := api.OnLoss("/lock", fn)
@@ -138,10 +131,7 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 			}
 			return remove
 		}}
-		whole, err := semaphore.AcquireN(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := suite.Got(semaphore.AcquireN(t.Context(), 2)).OK(t)
 		if len(whole.Parts()) != 2 || hooks != 2 || len(api.Held()) != 2 {
 			t.Errorf("%d leases, %d hooks were set, %d are left", len(whole.Parts()), hooks, len(api.Held()))
 		}
@@ -156,20 +146,11 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 func TestLeasesAreLostTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
-		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		semaphore := suite.Got(NewInterProcessSemaphore(server.Client(t), "/lock", 2)).OK(t)
 		l := semaphore.queue
 		a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-		contender, err := l.contender(a, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		holds, err := l.queueUp(a, contender)
-		if err != nil {
-			t.Fatal(err)
-		}
+		contender := suite.Got(l.contender(a, 2)).OK(t)
+		holds := suite.Got(l.queueUp(a, contender)).OK(t)
 		holds[1].lose(LossNodeDeleted, nil)
 		if parts := leasesOf(a, holds); parts != nil {
 			t.Fatalf("%d leases", len(parts))
@@ -187,14 +168,8 @@ func TestLeasesAreLostTogether(t *testing.T) {
 func TestWholeEndsWithItsPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual())
-		semaphore, err := NewInterProcessSemaphore(server.Client(t), "/lock", 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole, err := semaphore.AcquireN(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		semaphore := suite.Got(NewInterProcessSemaphore(server.Client(t), "/lock", 2)).OK(t)
+		whole := suite.Got(semaphore.AcquireN(t.Context(), 2)).OK(t)
 		part := whole.Parts()[1]
 		part.hold.mu.Lock()
 		part.node.cancel(&LossError{Reason: LossDeadline}) // the context of the whole comes next
@@ -219,20 +194,11 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			if listens {
 				fn = func(_ context.Context, lease *Lease) { told <- lease }
 			}
-			mutex, err := NewInterProcessMutex(client, "/lock", WithRevocable(fn), WithNodeData([]byte(layout.RevokeRequest)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			mutex := suite.Got(NewInterProcessMutex(client, "/lock", WithRevocable(fn), WithNodeData([]byte(layout.RevokeRequest)))).OK(t)
 			l := mutex.queue
 			a := &acquisition{lock: l, ctx: t.Context(), waitCtx: t.Context()}
-			contender, err := l.contender(a, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			holds, err := l.queueUp(a, contender)
-			if err != nil {
-				t.Fatal(err)
-			}
+			contender := suite.Got(l.contender(a, 1)).OK(t)
+			holds := suite.Got(l.queueUp(a, contender)).OK(t)
 			h := holds[0]
 			time.Sleep(2 * watchAfter)
 			synctest.Wait() // the node has been read

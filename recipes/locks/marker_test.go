@@ -63,9 +63,7 @@ func TestNoGrantWithinTransaction(t *testing.T) {
 					ops = append(ops, operator.TransactionOp().Delete().ForPath(path))
 				}
 			}
-			if _, err := operator.Transaction().ForOperations(t.Context(), ops...); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(operator.Transaction().ForOperations(t.Context(), ops...)).OK(t)
 			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 			synctest.Wait()
 			<-waiter.done
@@ -87,10 +85,7 @@ func TestDowngradeKeepsWritersOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				rwOf := func(c *framework.Client) *locks.InterProcessReadWriteLock {
-					rw, err := locks.NewInterProcessReadWriteLock(c, "/lock")
-					if err != nil {
-						t.Fatal(err)
-					}
+					rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
 					return rw
 				}
 				writeLock := func(c *framework.Client) locks.InterProcessLock { return rwOf(c).WriteLock() }
@@ -103,10 +98,7 @@ func TestDowngradeKeepsWritersOut(t *testing.T) {
 				if !holder.in() {
 					t.Fatal("the holder is not let in")
 				}
-				read, err := rwOf(holder.client).Downgrade(t.Context(), holder.lease)
-				if err != nil {
-					t.Fatal(err)
-				}
+				read := suite.Got(rwOf(holder.client).Downgrade(t.Context(), holder.lease)).OK(t)
 				if waiter.in() {
 					t.Fatal("a writer is let in beside a reader")
 				}
@@ -142,22 +134,13 @@ func TestNextOfTheSameClient(t *testing.T) {
 func TestNextBehindADowngrade(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		rwLock := func(c *framework.Client) *locks.InterProcessReadWriteLock {
-			rw, err := locks.NewInterProcessReadWriteLock(c, "/lock")
-			if err != nil {
-				t.Fatal(err)
-			}
+			rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
 			return rw
 		}
 		holder := rwLock(s.Client(t))
-		write, err := holder.WriteLock().Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		write := suite.Got(holder.WriteLock().Acquire(t.Context())).OK(t)
 		waiter := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return rwLock(c).WriteLock() })
-		read, err := holder.Downgrade(t.Context(), write)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := suite.Got(holder.Downgrade(t.Context(), write)).OK(t)
 		time.Sleep(time.Second)
 		if waiter.in() {
 			t.Error("a writer is in beside a reader")

@@ -22,9 +22,7 @@ func TestMaxHoldAfterAnotherLoss(t *testing.T) {
 			s.DisconnectSession(holder.client.SessionID())
 		}, locks.LossSuspended},
 		"revoked": {func(_ *curatortest.Server, holder *queued) {
-			if err := locks.AttemptRevoke(holder.t.Context(), holder.client, holder.lease.Path()); err != nil {
-				holder.t.Fatal(err)
-			}
+			suite.OK(holder.t, locks.AttemptRevoke(holder.t.Context(), holder.client, holder.lease.Path()))
 		}, locks.LossRevoked},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,12 +33,10 @@ func measured(t *testing.T, look func(e *env, m *suite.Metrics)) {
 		named := e.lock(e.client, locks.WithName("orders"))
 		lease := e.acquire(named)
 		synctest.Wait()
-		_, err := e.lock(e.client).TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.lock(e.client).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = named.Acquire(ctx)
-		suite.WantErr(t, err, context.DeadlineExceeded)
+		suite.Got(named.Acquire(ctx)).Fails(t, context.DeadlineExceeded)
 		waiter := e.queue(t.Context(), named, 2)
 		synctest.Wait() // it watches the node ahead
 		e.release(lease)
@@ -46,9 +44,7 @@ func measured(t *testing.T, look func(e *env, m *suite.Metrics)) {
 		synctest.Wait()
 		e.release(next)
 		hit := e.network.On(jute.OpGetData, suite.CutBefore, nil)
-		if _, err := e.client.GetData().ForPath(t.Context(), e.path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.client.GetData().ForPath(t.Context(), e.path)).OK(t)
 		<-hit
 		_, _ = e.client.GetData().ForPath(t.Context(), "/none")
 		lost := e.acquire(named)
@@ -115,21 +111,14 @@ func TestDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, client.Start(t.Context()))
 	defer func() {
 		if err := client.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
-	mutex, err := locks.NewInterProcessMutex(client, "/lock", locks.WithName("orders"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mutex.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock", locks.WithName("orders"))).OK(t)
+	suite.Got(mutex.Acquire(t.Context())).OK(t)
 	suite.Eventually(t, "the lease to be missed", func() bool {
 		runtime.GC()
 		return slices.Contains(m.Points(t), "curator.lock.dropped{curator.lock.kind=mutex curator.lock.name=orders} 1")

@@ -79,10 +79,7 @@ func calls(t *testing.T, client *framework.Client) map[string]func(ctx context.C
 
 // A client that is not started yet, or closed, hands out nothing, and says so at once.
 func TestClientIsNotThere(t *testing.T) {
-	latent, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	latent := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
 	for name, call := range calls(t, latent) {
 		if err := call(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 			t.Errorf("not started: %s: %v", name, err)
@@ -91,9 +88,7 @@ func TestClientIsNotThere(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		client, _ := b.Client(t)
 		all := calls(t, client)
-		if err := client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, client.Close(t.Context()))
 		for name, call := range all {
 			if err := call(t.Context()); !errors.Is(err, framework.ErrClosed) {
 				t.Errorf("closed: %s: %v", name, err)
@@ -131,8 +126,7 @@ func TestContextIsNotThere(t *testing.T) {
 
 // What a lease does without a context, or with one that has ended.
 func TestLeaseWithoutContext(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		if e.mutex.IsOwnedBy(noContext) {
 			t.Error("no context owns the mutex")
@@ -141,11 +135,8 @@ func TestLeaseWithoutContext(t *testing.T) {
 			t.Error("bound to no context it goes on")
 		}
 		suite.WantErr(t, lease.Verify(noContext), framework.ErrInvalidOption)
-		_, err := lease.Guard(noContext)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-		if err := lease.Err(); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(lease.Guard(noContext)).Fails(t, framework.ErrInvalidOption)
+		suite.OK(t, lease.Err())
 		if err := lease.Release(noContext); err != nil { // clean-up is done in any case
 			t.Error(err)
 		}
@@ -187,16 +178,12 @@ func TestReleaseAgain(t *testing.T) {
 func TestContextOfAnotherLock(t *testing.T) {
 	for _, k := range creators {
 		t.Run(k.name, func(t *testing.T) {
-			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
+			virtually(t, func(t *testing.T, e *env) {
 				other := *e
-				other.path = b.Path("other")
+				other.path = e.b.Path("other")
 				foreign := other.acquire(k.lock(&other, e.client))
 				lock := k.lock(e, e.client)
-				lease, err := lock.Acquire(foreign.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				lease := suite.Got(lock.Acquire(foreign.Context())).OK(t)
 				if lease.Token() == foreign.Token() && lease.Token() != -1 {
 					t.Error("it nested in another lock's lease")
 				}
@@ -204,8 +191,7 @@ func TestContextOfAnotherLock(t *testing.T) {
 				if err := lease.Err(); err != nil {
 					t.Errorf("lost with another lock: %v", err)
 				}
-				_, err = lock.Acquire(foreign.Context())
-				suite.WantErr(t, err, locks.ErrReleased)
+				suite.Got(lock.Acquire(foreign.Context())).Fails(t, locks.ErrReleased)
 				e.release(lease)
 				for _, end := range append(e.atEnd, other.atEnd...) {
 					end()
@@ -217,10 +203,7 @@ func TestContextOfAnotherLock(t *testing.T) {
 
 // Wrong numbers are refused before anything is sent, with what is wrong.
 func TestNumbersOfLeases(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
 	for _, n := range []int{0, -1} {
 		_, plain := locks.NewInterProcessSemaphore(client, "/a", n)
 		_, v2 := locks.NewInterProcessSemaphoreV2(client, "/a", n)
@@ -230,14 +213,8 @@ func TestNumbersOfLeases(t *testing.T) {
 			}
 		}
 	}
-	plain, err := locks.NewInterProcessSemaphore(client, "/a", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v2, err := locks.NewInterProcessSemaphoreV2(client, "/a", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := suite.Got(locks.NewInterProcessSemaphore(client, "/a", 2)).OK(t)
+	v2 := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/a", 2)).OK(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for name, s := range map[string]counted{"plain": plain, "v2": v2} {
@@ -271,11 +248,7 @@ func TestDriverThatKnowsNobody(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
-		m, err := locks.NewInterProcessMutex(s.Client(t), "/lock", locks.WithDriver(blindDriver{calls: &calls, cancel: cancel}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = m.Acquire(ctx)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		m := suite.Got(locks.NewInterProcessMutex(s.Client(t), "/lock", locks.WithDriver(blindDriver{calls: &calls, cancel: cancel}))).OK(t)
+		suite.Got(m.Acquire(ctx)).Fails(t, framework.ErrInvalidOption)
 	})
 }

@@ -32,17 +32,14 @@ func TestRule1(t *testing.T) {
 		})
 	})
 	t.Run("former session", func(t *testing.T) {
-		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-			e := newEnv(t, b)
+		virtually(t, func(t *testing.T, e *env) {
 			e.release(e.acquire(e.mutex)) // makes the parents
 			former := e.client.SessionID()
 			hit := e.network.On(jute.OpCreate2, suite.CutAfter, func() { e.network.Expire(t) })
 			lease := e.acquire(e.mutex)
 			<-hit
 			var stat framework.Stat
-			if _, err := e.observer.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), lease.Path()); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(e.observer.CheckExists().StoringStatIn(&stat).ForPath(t.Context(), lease.Path())).OK(t)
 			if now := e.client.SessionID(); now == former || stat.EphemeralOwner != now {
 				t.Errorf("the node is of the session %x, the client's is %x and was %x", stat.EphemeralOwner, now, former)
 			}
@@ -92,12 +89,8 @@ func TestRule3(t *testing.T) {
 			}
 			operator := s.Client(t)
 			heal := s.PartitionSession(waiter.client.SessionID(), curatortest.ToClient)
-			if _, err := operator.SetData().ForPath(t.Context(), own, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := operator.Delete().ForPath(t.Context(), own); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(operator.SetData().ForPath(t.Context(), own, nil)).OK(t)
+			suite.OK(t, operator.Delete().ForPath(t.Context(), own))
 			holder.release() // marks its release
 			heal()
 			time.Sleep(time.Minute)
@@ -117,9 +110,7 @@ func TestRule4(t *testing.T) {
 		holder, quitter, last := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
 		names := s.Children("/lock")
 		for _, name := range names {
-			if err := locks.AttemptRevoke(t.Context(), s.Client(t), "/lock/"+name); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, locks.AttemptRevoke(t.Context(), s.Client(t), "/lock/"+name))
 			if last.in() || quitter.in() {
 				t.Fatalf("let in after a change of %s", name)
 			}
@@ -130,9 +121,7 @@ func TestRule4(t *testing.T) {
 			t.Fatal("let in behind one that gave up")
 		}
 		own := "/lock/" + slices.MaxFunc(s.Children("/lock"), func(a, b string) int { return strings.Compare(number(a), number(b)) })
-		if err := s.Client(t).Delete().ForPath(t.Context(), own); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, s.Client(t).Delete().ForPath(t.Context(), own))
 		if last.in() {
 			t.Fatal("let in after the deletion of its node")
 		}
@@ -213,8 +202,7 @@ func TestRule9(t *testing.T) {
 		check(1, "of a holder")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := mutexOf(t, s.Client(t)).Acquire(ctx)
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(mutexOf(t, s.Client(t)).Acquire(ctx)).Fails(t, locks.ErrNotAcquired)
 		check(1, "after a waiter gave up")
 		done := make(chan *locks.Lease)
 		waiter := mutexOf(t, s.Client(t))
@@ -231,31 +219,19 @@ func TestRule9(t *testing.T) {
 // Rule 10: near the end of the server's sequence numbers nobody gets the lock, because there two
 // could hold it.
 func TestRule10(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t)
-		mutex, err := locks.NewInterProcessMutex(client, "/lock")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.Create().ForPath(t.Context(), "/lock"); err != nil {
-			t.Fatal(err)
-		}
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
+		mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock")).OK(t)
+		suite.Got(client.Create().ForPath(t.Context(), "/lock")).OK(t)
 		for _, next := range []int32{1<<31 - 1_000_000, 1<<31 - 1} {
-			server.SetSequence("/lock", next)
-			_, err = mutex.Acquire(t.Context())
-			suite.WantErr(t, err, locks.ErrSequenceExhausted)
-			if names := server.Children("/lock"); len(names) != 0 {
+			s.SetSequence("/lock", next)
+			suite.Got(mutex.Acquire(t.Context())).Fails(t, locks.ErrSequenceExhausted)
+			if names := s.Children("/lock"); len(names) != 0 {
 				t.Fatalf("nodes %q", names)
 			}
 		}
-		server.SetSequence("/lock", 1<<31-2_000_000)
-		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		s.SetSequence("/lock", 1<<31-2_000_000)
+		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
+		suite.OK(t, lease.Release(t.Context()))
 	})
 }

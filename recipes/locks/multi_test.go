@@ -32,10 +32,7 @@ func onMulti(t *testing.T, on suite.Backends, test func(t *testing.T, e *multiEn
 
 func (e *multiEnv) mutexAt(i int, client *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
 	e.t.Helper()
-	mutex, err := locks.NewInterProcessMutex(client, e.paths[i], opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	mutex := suite.Got(locks.NewInterProcessMutex(client, e.paths[i], opts...)).OK(e.t)
 	return mutex
 }
 
@@ -51,10 +48,7 @@ func (e *multiEnv) all(client *framework.Client) []locks.InterProcessLock {
 
 func (e *multiEnv) multi(parts ...locks.InterProcessLock) *locks.InterProcessMultiLock {
 	e.t.Helper()
-	multi, err := locks.NewInterProcessMultiLock(parts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(e.t)
 	return multi
 }
 
@@ -100,8 +94,7 @@ func TestMulti(t *testing.T) {
 		if one.Token() != lease.Parts()[1].Token() {
 			t.Error("a part did not nest")
 		}
-		_, err := e.multi(e.all(e.otherClient())...).TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.multi(e.all(e.otherClient())...).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(one)
 		e.release(inner)
 		e.wantHeld(0, 1, 2)
@@ -109,8 +102,7 @@ func TestMulti(t *testing.T) {
 		suite.WantErr(t, lease.Err(), locks.ErrReleased)
 		suite.WantErr(t, context.Cause(lease.Context()), locks.ErrReleased)
 		e.release(lease) // the same again
-		_, err = multi.Acquire(lease.Context())
-		suite.WantErr(t, err, locks.ErrReleased)
+		suite.Got(multi.Acquire(lease.Context())).Fails(t, locks.ErrReleased)
 	})
 }
 
@@ -119,8 +111,7 @@ func TestMultiAllOrNone(t *testing.T) {
 	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		busy := e.acquire(e.mutexAt(1, e.otherClient()))
 		multi := e.multi(e.all(e.client)...)
-		_, err := multi.TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(multi.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.wantHeld(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := e.start(ctx, multi)
@@ -240,17 +231,13 @@ func (e *multiEnv) untilWaiters(i, n int) {
 // deleteAt is what an operator does to the holder's node of a path.
 func (e *multiEnv) deleteAt(i int) {
 	e.t.Helper()
-	if err := e.observer.Delete().ForPath(e.t.Context(), e.nodesAt(i)[0]); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), e.nodesAt(i)[0]))
 }
 
 // askAt asks the holder of a path to let go.
 func (e *multiEnv) askAt(i int) {
 	e.t.Helper()
-	if err := locks.AttemptRevoke(e.t.Context(), e.observer, e.nodesAt(i)[0]); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, e.nodesAt(i)[0]))
 }
 
 // The loss of one part ends the whole at once, with its cause; Release gives the others
@@ -290,13 +277,9 @@ func TestMultiSameLockTwice(t *testing.T) {
 		}
 		e.release(lease)
 		e.wantHeld()
-		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.paths[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.paths[2])).OK(t)
 		e.release(e.acquire(e.multi(rw.WriteLock(), rw.ReadLock())))
-		_, err = e.multi(rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())
-		suite.WantErr(t, err, locks.ErrDeadlock)
+		suite.Got(e.multi(rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())).Fails(t, locks.ErrDeadlock)
 	})
 }
 
@@ -344,8 +327,7 @@ func TestMultiOfOddLocks(t *testing.T) {
 			}
 			return lease, err
 		})
-		_, err := e.multi(e.mutexAt(0, e.client), over).Acquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotHeld)
+		suite.Got(e.multi(e.mutexAt(0, e.client), over).Acquire(t.Context())).Fails(t, locks.ErrNotHeld)
 	})
 }
 
@@ -362,8 +344,7 @@ func TestMultiOfALostLease(t *testing.T) {
 			}
 			return lost, nil
 		})
-		_, err := e.multi(e.mutexAt(0, e.client), again).Acquire(t.Context())
-		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.Got(e.multi(e.mutexAt(0, e.client), again).Acquire(t.Context())).Fails(t, locks.ErrLockLost)
 	})
 }
 
@@ -406,9 +387,7 @@ func (e *env) wantReleasedInReverse(paths []string) {
 	var changes []int64 // when the nodes went
 	for _, path := range paths {
 		var stat framework.Stat
-		if _, err := e.observer.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), path); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.Got(e.observer.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), path)).OK(e.t)
 		changes = append(changes, stat.Pzxid)
 	}
 	if slices.Reverse(changes); !slices.IsSorted(changes) {
@@ -450,8 +429,7 @@ func TestMultiOfTwoClients(t *testing.T) {
 	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
 		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.otherClient())))
 		suite.WantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
-		_, err := lease.Guard(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(lease.Guard(t.Context())).Fails(t, framework.ErrInvalidOption)
 		e.network.Expire(t)
 		e.lost(lease, locks.LossSessionExpired)
 		if err := lease.Parts()[1].Err(); err != nil {
@@ -462,21 +440,14 @@ func TestMultiOfTwoClients(t *testing.T) {
 }
 
 func TestMultiBadArguments(t *testing.T) {
-	_, err := locks.NewInterProcessMultiLock()
-	suite.WantErr(t, err, framework.ErrInvalidOption)
-	_, err = locks.NewInterProcessMultiLock(nil)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(locks.NewInterProcessMultiLock()).Fails(t, framework.ErrInvalidOption)
+	suite.Got(locks.NewInterProcessMultiLock(nil)).Fails(t, framework.ErrInvalidOption)
 	var nilCtx context.Context
 	for _, multi := range []*locks.InterProcessMultiLock{nil, {}} {
-		_, err := multi.Acquire(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(multi.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
 	}
-	multi, err := locks.NewInterProcessMultiLock(odd(func(context.Context) (*locks.Lease, error) { return nil, nil }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = multi.TryAcquire(nilCtx)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	multi := suite.Got(locks.NewInterProcessMultiLock(odd(func(context.Context) (*locks.Lease, error) { return nil, nil }))).OK(t)
+	suite.Got(multi.TryAcquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
 	var lease *locks.Lease
 	if lease.Parts() != nil || new(locks.Lease).Parts() != nil {
 		t.Error("no lease has parts")

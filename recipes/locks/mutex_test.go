@@ -15,8 +15,7 @@ import (
 )
 
 func TestAcquireAndRelease(t *testing.T) {
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, suite.Everywhere, func(t *testing.T, e *env) {
 		last := int64(0)
 		for range 3 {
 			lease := e.acquire(e.mutex)
@@ -41,8 +40,7 @@ func TestAcquireAndRelease(t *testing.T) {
 
 // The node is what Java Curator writes and reads: see its LockInternals.
 func TestNodeFormat(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("payload"))))
 		name := e.wantNodes(1)[0]
 		var stat framework.Stat
@@ -62,12 +60,8 @@ func TestNodeFormat(t *testing.T) {
 }
 
 func TestTryAcquire(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		lease, err := e.mutex.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		lease := suite.Got(e.mutex.TryAcquire(t.Context())).OK(t)
 		busy, err := e.other().TryAcquire(t.Context())
 		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if busy != nil || errors.Is(err, context.DeadlineExceeded) {
@@ -75,18 +69,14 @@ func TestTryAcquire(t *testing.T) {
 		}
 		e.wantNodes(1) // it left nothing behind
 		e.release(lease)
-		lease, err = e.other().TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		lease = suite.Got(e.other().TryAcquire(t.Context())).OK(t)
 		e.release(lease)
 	})
 }
 
 func TestExclusion(t *testing.T) {
 	const clients, goroutines, rounds = 3, 3, 8
-	suite.Each(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, suite.Everywhere, func(t *testing.T, e *env) {
 		var inside sync.Mutex
 		var last int64
 		var wg sync.WaitGroup
@@ -121,8 +111,7 @@ func TestExclusion(t *testing.T) {
 
 // Waiters are let in in the order in which they came.
 func TestFairness(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		first := e.acquire(e.mutex)
 		var waiters []*acquisition
 		for i := range 5 {
@@ -145,8 +134,7 @@ func TestFairness(t *testing.T) {
 }
 
 func TestMaxWait(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		waiter := e.other(locks.WithMaxWait(50 * time.Millisecond))
 		_, err := waiter.Acquire(t.Context())
@@ -161,8 +149,7 @@ func TestMaxWait(t *testing.T) {
 
 // A wait that never saw the queue is not ErrNotAcquired.
 func TestBlindWait(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		heal := e.network.Isolate()
 		// The first request is on its way for ever; the context ends, too, but only during the clean-up.
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
@@ -190,13 +177,9 @@ func TestBlindWait(t *testing.T) {
 }
 
 func TestNamespace(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		view := e.client.UsingNamespace(strings.TrimPrefix(e.path, "/"))
-		mutex, err := locks.NewInterProcessMutex(view, "/inner")
-		if err != nil {
-			t.Fatal(err)
-		}
+		mutex := suite.Got(locks.NewInterProcessMutex(view, "/inner")).OK(t)
 		lease := e.acquire(mutex)
 		if !strings.HasPrefix(lease.Path(), "/inner/_c_") {
 			t.Fatalf("path %q", lease.Path())
@@ -206,66 +189,41 @@ func TestNamespace(t *testing.T) {
 			t.Fatalf("nodes %q, %v", names, err)
 		}
 		// The same lock by another name is the same lock: it nests.
-		same, err := locks.NewInterProcessMutex(e.client, e.path+"/inner")
-		if err != nil {
-			t.Fatal(err)
-		}
-		nested, err := same.TryAcquire(lease.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		same := suite.Got(locks.NewInterProcessMutex(e.client, e.path+"/inner")).OK(t)
+		nested := suite.Got(same.TryAcquire(lease.Context())).OK(t)
 		e.release(nested)
 		e.release(lease)
 	})
 }
 
 func TestOtherKindsAtThePath(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		create := e.observer.Create().CreatingParentsIfNeeded()
-		if _, err := create.ForPath(t.Context(), e.path+"/notes"); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(create.ForPath(t.Context(), e.path+"/notes")).OK(t)
 		e.release(e.acquire(e.mutex)) // other children do not matter
-		if _, err := create.ForPath(t.Context(), e.path+"/_c_x-__READ__0000000000"); err != nil {
-			t.Fatal(err)
-		}
-		_, err := e.mutex.Acquire(t.Context())
-		suite.WantErr(t, err, locks.ErrKindMismatch)
+		suite.Got(create.ForPath(t.Context(), e.path+"/_c_x-__READ__0000000000")).OK(t)
+		suite.Got(e.mutex.Acquire(t.Context())).Fails(t, locks.ErrKindMismatch)
 		e.wantNodes(2)
 	})
 }
 
 func TestBadArguments(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
 	for _, path := range []string{"", "relative", "/", "/a/", "//a", "/a//b", "/a/./b", "/..", "/a\x00", "/a\n", "/a\xff"} {
-		_, err := locks.NewInterProcessMutex(client, path)
-		suite.WantErr(t, err, framework.ErrInvalidPath)
+		suite.Got(locks.NewInterProcessMutex(client, path)).Fails(t, framework.ErrInvalidPath)
 	}
-	_, err = locks.NewInterProcessMutex(nil, "/a")
-	suite.WantErr(t, err, framework.ErrNotStarted)
-	_, err = locks.NewInterProcessMutex(client.UsingNamespace("a//b"), "/a")
-	suite.WantErr(t, err, framework.ErrInvalidPath)
+	suite.Got(locks.NewInterProcessMutex(nil, "/a")).Fails(t, framework.ErrNotStarted)
+	suite.Got(locks.NewInterProcessMutex(client.UsingNamespace("a//b"), "/a")).Fails(t, framework.ErrInvalidPath)
 	for _, opt := range []locks.MutexOption{nil, locks.WithMaxWait(0), locks.WithMaxWait(-1), locks.WithMaxWait(5000), locks.WithReleaseTimeout(0)} {
-		_, err := locks.NewInterProcessMutex(client, "/a", opt)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(locks.NewInterProcessMutex(client, "/a", opt)).Fails(t, framework.ErrInvalidOption)
 	}
-	mutex, err := locks.NewInterProcessMutex(client, "/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = mutex.Acquire(t.Context())
-	suite.WantErr(t, err, framework.ErrNotStarted)
+	mutex := suite.Got(locks.NewInterProcessMutex(client, "/a")).OK(t)
+	suite.Got(mutex.Acquire(t.Context())).Fails(t, framework.ErrNotStarted)
 	var none context.Context
-	_, err = mutex.Acquire(none)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(mutex.Acquire(none)).Fails(t, framework.ErrInvalidOption)
 	suite.WantErr(t, locks.Do(t.Context(), nil, nil), framework.ErrInvalidOption)
 	var nilMutex *locks.InterProcessMutex
-	_, err = nilMutex.TryAcquire(t.Context())
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(nilMutex.TryAcquire(t.Context())).Fails(t, framework.ErrInvalidOption)
 }
 
 // A nil lease acts as one that was never held.

@@ -56,8 +56,7 @@ func TestNotAcquiredNamesTheHolder(t *testing.T) {
 
 // Of another goroutine of the same client it is known, too, and of a wait that was bounded.
 func TestNotAcquiredInOneClient(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		mutex := e.lock(e.client, locks.WithLocalHandover(3), locks.WithMaxWait(50*time.Millisecond))
 		lease := e.acquire(mutex)
 		ours := []string{e.path + "/" + e.wantNodes(1)[0]}
@@ -70,10 +69,7 @@ func TestNotAcquiredInOneClient(t *testing.T) {
 		if !strings.Contains(err.Error(), ours[0]) || !strings.Contains(err.Error(), "WithMaxWait(50ms)") || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
-		nested, err := mutex.Acquire(lease.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		nested := suite.Got(mutex.Acquire(lease.Context())).OK(t)
 		_, err = mutex.TryAcquire(lease.Context())
 		suite.WantErr(t, err, locks.ErrNotAcquired)
 		if !strings.Contains(err.Error(), ours[0]+": a lease is nested already") {

@@ -83,26 +83,22 @@ func (l *latch) stand(ctx context.Context, hold func(node *ephemeral.Node) error
 
 func (l *latch) leads(t *testing.T) *locks.Lease {
 	t.Helper()
-	lease, err := l.term(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := suite.Got(l.term(t.Context())).OK(t)
 	return lease
 }
 
 // A recipe gets a lease on its own node: a lost lease leaves the node, the next lease on it has
 // the same token, and only a release lets the next one in.
 func TestOnNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		first, second := newLatch(server.Client(t)), newLatch(server.Client(t))
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first, second := newLatch(s.Client(t)), newLatch(s.Client(t))
 		lease := first.leads(t)
 		nextWaiter := make(chan *locks.Lease, 1)
 		go func() { nextWaiter <- second.leads(t) }()
 		time.Sleep(time.Second)
 
-		accept := server.Refuse()
-		server.Disconnect()
+		accept := s.Refuse()
+		s.Disconnect()
 		synctest.Wait()
 		wantLoss(t, lease.Err(), locks.LossSuspended)
 		accept()
@@ -127,7 +123,7 @@ func TestOnNode(t *testing.T) {
 		if err := next.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if left := server.Children("/latch"); len(left) > 0 {
+		if left := s.Children("/latch"); len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
 	})
@@ -135,15 +131,12 @@ func TestOnNode(t *testing.T) {
 
 // An operator deletes the leader's node: the lease ends, and the recipe takes another place.
 func TestOnNodeDeleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t)
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
 		l := newLatch(client)
 		lease := l.leads(t)
 		time.Sleep(time.Second)
-		if err := client.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, client.Delete().ForPath(t.Context(), lease.Path()))
 		synctest.Wait()
 		wantLoss(t, lease.Err(), locks.LossNodeDeleted)
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -159,9 +152,8 @@ func TestOnNodeDeleted(t *testing.T) {
 
 // A node that is gone, and one whose session is in doubt, give no lease.
 func TestOnNodeRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t)
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
 		l := newLatch(client)
 		var node *ephemeral.Node
 		stop := errors.New("stop")
@@ -173,10 +165,8 @@ func TestOnNodeRefused(t *testing.T) {
 		if err := l.contender.Leave(t.Context()); err != nil {
 			t.Error(err)
 		}
-		_, err := locks.OnNode(t.Context(), client, "/latch", "leader", node)
-		suite.WantErr(t, err, ephemeral.ErrGone)
-		_, err = locks.OnNode(t.Context(), client, "no path", "leader", node)
-		suite.WantErr(t, err, framework.ErrInvalidPath)
+		suite.Got(locks.OnNode(t.Context(), client, "/latch", "leader", node)).Fails(t, ephemeral.ErrGone)
+		suite.Got(locks.OnNode(t.Context(), client, "no path", "leader", node)).Fails(t, framework.ErrInvalidPath)
 	})
 }
 
@@ -191,14 +181,13 @@ func wantLoss(t *testing.T, err error, want locks.LossReason) {
 // Guard is sent on the session that owns the node: another session's node of the same name does
 // not pass for it.
 func TestOnNodeGuard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		client, other := server.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy())), server.Client(t)
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client, other := s.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy())), s.Client(t)
 		l := newLatch(client)
 		lease := l.leads(t)
 		guard := make(chan error)
-		accept := server.Refuse()
-		server.ExpireSession(client.SessionID())
+		accept := s.Refuse()
+		s.ExpireSession(client.SessionID())
 		synctest.Wait()
 		go func() {
 			_, err := lease.Guard(t.Context(), client.TransactionOp().Create().ForPath("/effect"))
@@ -206,17 +195,13 @@ func TestOnNodeGuard(t *testing.T) {
 		}()
 		synctest.Wait() // it waits for a connection
 		accept()
-		if _, err := other.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(other.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), lease.Path())).OK(t)
 		suite.WantErr(t, <-guard, locks.ErrLockLost)
-		if _, ok := server.Get("/effect"); ok {
+		if _, ok := s.Get("/effect"); ok {
 			t.Error("the transaction passed with the node of another session")
 		}
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-		if err := other.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, other.Delete().ForPath(t.Context(), lease.Path()))
 		if err := l.leads(t).Release(t.Context()); err != nil { // the latch gives its old node up
 			t.Error(err)
 		}

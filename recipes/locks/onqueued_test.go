@@ -110,16 +110,12 @@ func TestOnQueuedAgain(t *testing.T) {
 				var told places
 				w := enqueue(t, s, virtualMutex(t, told.option()))
 				told.want(t, "2/2")
-				if err := lose(s, w); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, lose(s, w))
 				time.Sleep(5 * time.Second)
 				told.want(t) // it is the same place
 				deleted := lastChild(s)
 				behind := enqueue(t, s, virtualMutex(t))
-				if err := s.Client(t).Delete().ForPath(t.Context(), deleted); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, s.Client(t).Delete().ForPath(t.Context(), deleted))
 				told.want(t, "3/3")
 				for _, c := range []*queued{q[0], behind, w} {
 					c.release()
@@ -149,10 +145,7 @@ func TestOnQueuedKinds(t *testing.T) {
 		return madeLock(t, s, err)
 	}
 	rw := func(t *testing.T, c *framework.Client, opts []locks.Option) *locks.InterProcessReadWriteLock {
-		l, err := locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)).OK(t)
 		return l
 	}
 	read := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
@@ -276,10 +269,7 @@ func TestOnQueuedLocalHandover(t *testing.T) {
 		told.want(t)
 		_, err := mutex.TryAcquire(t.Context())
 		wantAhead(t, err, 0)
-		nested, err := mutex.Acquire(lease.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		nested := suite.Got(mutex.Acquire(lease.Context())).OK(t)
 		_, err = mutex.TryAcquire(lease.Context())
 		wantAhead(t, err, 0)
 		giveBack(t, nested)

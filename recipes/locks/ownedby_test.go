@@ -21,10 +21,7 @@ import (
 // nobody else is there, and that is not to be taken for a semaphore that is busy.
 func TestAcquireNBehindItself(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		semaphore, err := locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		semaphore := suite.Got(locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)).OK(t)
 		giveBack(t, take(t, semaphore)) // the parents are there
 		for _, throttle := range []int{0, 3, 1 << 20} {
 			lost := s.Inject(curatortest.Rule{Op: "multi", Do: curatortest.CutAfter()})
@@ -75,10 +72,7 @@ func TestTryAcquireBehindItself(t *testing.T) {
 func TestAcquireNStartsOverBehindItself(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		open := func() *locks.InterProcessSemaphore {
-			semaphore, err := locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			semaphore := suite.Got(locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)).OK(t)
 			return semaphore
 		}
 		other := take(t, open())
@@ -98,9 +92,7 @@ func TestAcquireNStartsOverBehindItself(t *testing.T) {
 		}
 		operator := s.Client(t)
 		s.Inject(curatortest.Rule{Op: "delete", Path: nodes[2], Times: 5, Do: curatortest.Fail(throttled{})})
-		if err := operator.Delete().ForPath(t.Context(), nodes[1]); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, operator.Delete().ForPath(t.Context(), nodes[1]))
 		for _, name := range untilOthers(t, s, nodes) {
 			if "/lock/"+name == nodes[2] {
 				t.Error("the new nodes are made before the old one has gone")
@@ -147,8 +139,7 @@ func (c *interruptedContext) Value(key any) any {
 // A lease that a context carries ends while another one is looked for: a holder of the other side
 // does not queue behind itself.
 func TestSideIsReleasedMeanwhile(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		rw := e.rw(e.client, locks.WithMaxWait(time.Second))
 		for look := 1; look <= 3; look++ {
 			both := func() (write, read *locks.Lease, ctx context.Context) {
@@ -182,8 +173,7 @@ func TestSideIsReleasedMeanwhile(t *testing.T) {
 // A write lease that is lost while a read lease is asked for with its context is the reason
 // for which there is none.
 func TestWriterIsLostMeanwhile(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		rw := e.rw(e.client)
 		for look := 1; look <= 2; look++ {
 			write := e.acquire(rw.WriteLock())
@@ -224,10 +214,7 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 				var log suite.Log
 				client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
-					semaphore, err := locks.NewInterProcessSemaphoreV2(client, "/lock", 2)
-					if err != nil {
-						t.Fatal(err)
-					}
+					semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 2)).OK(t)
 					return semaphore
 				}
 				other := open(s.Client(t))

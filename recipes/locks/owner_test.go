@@ -18,10 +18,7 @@ import (
 
 // TestNodeData checks what a lock's node says of its owner, byte by byte.
 func TestNodeData(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := suite.Got(os.Hostname()).OK(t)
 	owner := func(label string) string {
 		return fmt.Sprintf("test\nowner=%s\nhost=%s\npid=%d", label, host, os.Getpid())
 	}
@@ -48,10 +45,7 @@ func TestNodeData(t *testing.T) {
 			}
 			e := newEnv(t, b, c.opts...)
 			lease := e.acquire(e.lock(e.client, c.lock...))
-			data, err := e.observer.GetData().ForPath(t.Context(), lease.Path())
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := suite.Got(e.observer.GetData().ForPath(t.Context(), lease.Path())).OK(t)
 			if strings.Contains(c.want, "%s") {
 				acquire := spans.Named(tracing.SpanLockAcquire)[0].SpanContext()
 				c.want = fmt.Sprintf(c.want, fmt.Sprintf("00-%s-%s-01", acquire.TraceID(), acquire.SpanID()))
@@ -66,10 +60,7 @@ func TestNodeData(t *testing.T) {
 
 // TestInspectOwner looks at who holds a lock, for each of those who may.
 func TestInspectOwner(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := suite.Got(os.Hostname()).OK(t)
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		spans := suite.NewSpans()
 		e := newEnv(t, b, framework.WithOwnerLabel("orders"), framework.WithTracing(spans.Option()))
@@ -87,9 +78,7 @@ func TestInspectOwner(t *testing.T) {
 		if got := look(); got.Owner != want || !strings.Contains(got.TraceParent, traced.TraceID().String()) {
 			t.Errorf("owner %q, trace %q; want %q", got.Owner, got.TraceParent, want)
 		}
-		if err := locks.AttemptRevoke(t.Context(), e.observer, lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, locks.AttemptRevoke(t.Context(), e.observer, lease.Path()))
 		if got := look(); got.Owner != "" || got.TraceParent != "" || got.Data != "__REVOKE__" {
 			t.Errorf("asked to let go: %+v", got)
 		}
@@ -118,9 +107,7 @@ func TestLinks(t *testing.T) {
 		},
 		"revoked": func(e *tracedEnv) *locks.Lease {
 			lease := e.acquire(e.mutex)
-			if err := locks.AttemptRevoke(e.t.Context(), e.observer, lease.Path()); err != nil {
-				e.t.Fatal(err)
-			}
+			suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, lease.Path()))
 			return lease
 		},
 		"a traceparent that is none": func(e *tracedEnv) *locks.Lease {
@@ -154,18 +141,9 @@ func TestBaggage(t *testing.T) {
 		spans := suite.NewSpans()
 		propagator := propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 		e := newEnv(t, b, framework.WithTracing(spans.Option(), tracing.WithPropagator(propagator)))
-		member, err := baggage.NewMember("user", "secret")
-		if err != nil {
-			t.Fatal(err)
-		}
-		bag, err := baggage.New(member)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := e.mutex.Acquire(baggage.ContextWithBaggage(t.Context(), bag))
-		if err != nil {
-			t.Fatal(err)
-		}
+		member := suite.Got(baggage.NewMember("user", "secret")).OK(t)
+		bag := suite.Got(baggage.New(member)).OK(t)
+		lease := suite.Got(e.mutex.Acquire(baggage.ContextWithBaggage(t.Context(), bag))).OK(t)
 		data, err := e.observer.GetData().ForPath(t.Context(), lease.Path())
 		if err != nil || strings.Contains(string(data), "secret") || !strings.Contains(string(data), "traceparent=") {
 			t.Errorf("data %q, %v", data, err)

@@ -33,10 +33,7 @@ func onParts(t *testing.T, test func(e *partsEnv)) {
 				e.one = e.acquire(e.other)
 				test(e)
 				e.release(e.one)
-				all, err := e.mine.AcquireN(e.soon(), most) // no capacity is lost
-				if err != nil {
-					t.Fatal(err)
-				}
+				all := suite.Got(e.mine.AcquireN(e.soon(), most)).OK(t) // no capacity is lost
 				e.release(all)
 				e.leases(0)
 			})
@@ -48,10 +45,7 @@ func (e *partsEnv) openKind(client *framework.Client) counted {
 	if e.dir != "" {
 		return e.open(client)
 	}
-	s, err := locks.NewInterProcessSemaphore(client, e.path, e.most)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, e.most)).OK(e.t)
 	return s
 }
 
@@ -92,9 +86,7 @@ func (e *partsEnv) all(ctx context.Context) *acquisition {
 
 func (e *partsEnv) delete(path string) {
 	e.t.Helper()
-	if err := e.observer.Delete().ForPath(e.t.Context(), path); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), path))
 }
 
 // A wait that ends gives back what was taken before AcquireN returns.
@@ -107,14 +99,10 @@ func TestPartsAllOrNone(t *testing.T) {
 		suite.WantErr(e.t, a.err, locks.ErrNotAcquired, context.Canceled)
 		e.leases(1)
 		for range e.most - 1 { // at once, also after a success
-			lease, err := e.other.TryAcquire(e.t.Context())
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			lease := suite.Got(e.other.TryAcquire(e.t.Context())).OK(e.t)
 			defer e.release(lease)
 		}
-		_, err := e.mine.TryAcquire(e.t.Context())
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		suite.Got(e.mine.TryAcquire(e.t.Context())).Fails(e.t, locks.ErrNotAcquired)
 	})
 }
 
@@ -160,10 +148,7 @@ func TestPartsExpired(t *testing.T) {
 // The loss of a part ends the whole, and nothing but the whole and that part.
 func TestPartsLost(t *testing.T) {
 	onParts(t, func(e *partsEnv) {
-		two, err := e.mine.AcquireN(e.t.Context(), 2)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		two := suite.Got(e.mine.AcquireN(e.t.Context(), 2)).OK(e.t)
 		bound := two.Bind(e.t.Context())
 		lost, kept := two.Parts()[0], two.Parts()[1]
 		e.delete(lost.Path())
@@ -185,12 +170,8 @@ func TestPartsLost(t *testing.T) {
 // A part that is released alone is free for others; the whole is over, the rest is held.
 func TestPartsReleasedAlone(t *testing.T) {
 	onParts(t, func(e *partsEnv) {
-		two, err := e.mine.AcquireN(e.t.Context(), 2)
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		_, err = e.other.TryAcquire(e.t.Context())
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		two := suite.Got(e.mine.AcquireN(e.t.Context(), 2)).OK(e.t)
+		suite.Got(e.other.TryAcquire(e.t.Context())).Fails(e.t, locks.ErrNotAcquired)
 		e.release(two.Parts()[1])
 		suite.WantErr(e.t, two.Err(), locks.ErrReleased)
 		if err := two.Parts()[0].Err(); err != nil {

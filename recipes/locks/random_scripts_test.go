@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -160,16 +161,12 @@ func (sc *script) step(operator *framework.Client) {
 	case p < 80:
 		if node := sc.node(); node != "" {
 			sc.note("delete %s", node)
-			if err := operator.Delete().ForPath(sc.t.Context(), node); err != nil {
-				sc.t.Fatal(err)
-			}
+			suite.OK(sc.t, operator.Delete().ForPath(sc.t.Context(), node))
 		}
 	case p < 85:
 		if node := sc.node(); node != "" {
 			sc.note("revoke %s", node)
-			if err := locks.AttemptRevoke(sc.t.Context(), operator, node); err != nil {
-				sc.t.Fatal(err)
-			}
+			suite.OK(sc.t, locks.AttemptRevoke(sc.t.Context(), operator, node))
 		}
 	case p < 92:
 		i := sc.rnd.IntN(len(sc.clients))
@@ -249,10 +246,7 @@ func TestRandomScripts(t *testing.T) {
 			for _, o := range opts {
 				own = append(own, o)
 			}
-			s, err := locks.NewInterProcessSemaphore(c, "/lock", n, own...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", n, own...)).OK(t)
 			return fmt.Sprintf("semaphore of %d", n), s
 		}
 	}
@@ -279,10 +273,7 @@ func TestRandomScripts(t *testing.T) {
 					for _, o := range opts {
 						own = append(own, o)
 					}
-					rw, err := locks.NewInterProcessReadWriteLock(c, "/lock", own...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", own...)).OK(t)
 					if rnd.IntN(2) == 0 {
 						return "write", side{rw.WriteLock(), rw}
 					}

@@ -77,9 +77,7 @@ func TestWaitersNodeIsWatchedAgain(t *testing.T) {
 			want int32 // reads: of the queue and of what has changed
 		}{{own, 2}, {own, 2}, {holder.Path(), 2}, {own, 2}} {
 			before := reads.Load()
-			if _, err := other.SetData().ForPath(t.Context(), c.path, nil); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(other.SetData().ForPath(t.Context(), c.path, nil)).OK(t)
 			synctest.Wait()
 			if n := reads.Load() - before; n != c.want {
 				t.Errorf("%d reads after a change of %s, want %d", n, c.path, c.want)
@@ -88,9 +86,7 @@ func TestWaitersNodeIsWatchedAgain(t *testing.T) {
 		if n := s.Watches(); n != 3 {
 			t.Errorf("%d watches of a holder and a waiter", n)
 		}
-		if err := other.Delete().ForPath(t.Context(), own); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, other.Delete().ForPath(t.Context(), own))
 		synctest.Wait()
 		if names := s.Children("/lock"); len(names) != 2 {
 			t.Errorf("nodes %q: the waiter has not begun again", names)
@@ -148,13 +144,9 @@ func TestOwnNodeIsWatchedAgain(t *testing.T) {
 		lease := take(t, mutexOf(t, s.Client(t)))
 		other := s.Client(t)
 		synctest.Wait()
-		if _, err := other.SetData().ForPath(t.Context(), lease.Path(), nil); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(other.SetData().ForPath(t.Context(), lease.Path(), nil)).OK(t)
 		synctest.Wait()
-		if err := other.Delete().ForPath(t.Context(), lease.Path()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, other.Delete().ForPath(t.Context(), lease.Path()))
 		<-lease.Context().Done()
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	})
@@ -169,9 +161,7 @@ func TestCloseBeforeOwnNodeIsWatched(t *testing.T) {
 		defer s.Refuse()()
 		s.Disconnect()
 		time.Sleep(100 * time.Millisecond)
-		if err := lease.Err(); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, lease.Err())
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -189,8 +179,7 @@ func TestListRefused(t *testing.T) {
 		m := mutexOf(t, s.Client(t))
 		giveBack(t, take(t, m))
 		s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(framework.ErrNoAuth)})
-		_, err := m.Acquire(t.Context())
-		suite.WantErr(t, err, framework.ErrNoAuth)
+		suite.Got(m.Acquire(t.Context())).Fails(t, framework.ErrNoAuth)
 		synctest.Wait()
 		if names := s.Children("/lock"); len(names) != 0 {
 			t.Errorf("nodes %q", names)
@@ -200,8 +189,7 @@ func TestListRefused(t *testing.T) {
 
 // The search after a lost reply looks behind a sync: the server may lag.
 func TestSyncBeforeTheSearch(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		e.release(e.acquire(e.mutex))
 		e.network.On(jute.OpCreate2, suite.CutAfter, nil)
 		lease := e.acquire(e.mutex)

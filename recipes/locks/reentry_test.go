@@ -16,18 +16,11 @@ import (
 
 // Re-entry talks to no server: three levels cost what one does.
 func TestReentry(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
 		creates := e.network.Requests(jute.OpCreate2)
-		middle, err := e.lock(e.client).Acquire(outer.Context()) // another object, the same lock
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner, err := e.mutex.TryAcquire(middle.Bind(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		middle := suite.Got(e.lock(e.client).Acquire(outer.Context())).OK(t) // another object, the same lock
+		inner := suite.Got(e.mutex.TryAcquire(middle.Bind(t.Context()))).OK(t)
 		if inner.Token() != outer.Token() || inner.Path() != outer.Path() {
 			t.Fatal("a nested lease has another node")
 		}
@@ -50,8 +43,7 @@ func TestReentry(t *testing.T) {
 
 // Goroutines that were all handed the holder's context do not get in together.
 func TestSiblingsExcludeEachOther(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
 		var in, entered atomic.Int32
 		var wg sync.WaitGroup
@@ -77,10 +69,8 @@ func TestSiblingsExcludeEachOther(t *testing.T) {
 			t.Fatalf("%d entered", entered.Load())
 		}
 		child := e.acquireWith(outer.Context())
-		_, err := e.mutex.TryAcquire(outer.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
-		_, err = e.lock(e.client, locks.WithMaxWait(10*time.Millisecond)).Acquire(outer.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.mutex.TryAcquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
+		suite.Got(e.lock(e.client, locks.WithMaxWait(10*time.Millisecond)).Acquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(child)
 		e.release(outer)
 	})
@@ -88,17 +78,13 @@ func TestSiblingsExcludeEachOther(t *testing.T) {
 
 func (e *env) acquireWith(ctx context.Context) *locks.Lease {
 	e.t.Helper()
-	lease, err := e.mutex.Acquire(ctx)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	lease := suite.Got(e.mutex.Acquire(ctx)).OK(e.t)
 	return lease
 }
 
 // An ended lease in a context carries nothing.
 func TestEndedLeaseCarriesNothing(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		if !e.mutex.IsOwnedBy(lease.Context()) || e.mutex.IsOwnedBy(t.Context()) || e.other().IsOwnedBy(lease.Context()) {
 			t.Fatal("IsOwnedBy")
@@ -107,8 +93,7 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 		if e.mutex.IsOwnedBy(lease.Context()) {
 			t.Fatal("a released lease owns nothing")
 		}
-		_, err := e.mutex.Acquire(lease.Context())
-		suite.WantErr(t, err, locks.ErrReleased, context.Canceled)
+		suite.Got(e.mutex.Acquire(lease.Context())).Fails(t, locks.ErrReleased, context.Canceled)
 		again := e.acquireWith(context.WithoutCancel(lease.Context())) // an ordinary contender
 		if again.Token() <= lease.Token() {
 			t.Fatal("it nested in a released lease")
@@ -119,16 +104,14 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 
 // A wait below a lease ends with the context, with the lease, or when the one ahead goes.
 func TestWaitBelowALease(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
 		child := e.acquireWith(outer.Context())
 		why := errors.New("lost interest")
 		ctx, cancel := context.WithCancelCause(outer.Context())
 		waits := e.start(ctx, e.mutex)
 		synctest.Wait()
-		_, err := e.mutex.TryAcquire(outer.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.mutex.TryAcquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
 		cancel(why)
 		<-waits.done
 		suite.WantErr(t, waits.err, locks.ErrNotAcquired, context.Canceled, why)
@@ -156,8 +139,7 @@ func TestWaitBelowALease(t *testing.T) {
 
 // Whether the client holds the mutex, through whatever object, does not depend on the context.
 func TestIsAcquiredInThisProcess(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		same, other := e.lock(e.client), e.other()
 		want := func(when string, want bool) {
 			t.Helper()
@@ -183,26 +165,22 @@ func TestIsAcquiredInThisProcess(t *testing.T) {
 
 // A lease of another client is no re-entry: it would be another session's.
 func TestOtherClientsDoNotNest(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
-		_, err := e.other().TryAcquire(lease.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.other().TryAcquire(lease.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(lease)
 	})
 }
 
 // A loss ends every nested lease before Lose returns to its caller, which noticed it.
 func TestLossEndsNestedLeases(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
 		inner := e.acquireWith(outer.Context())
 		e.network.Expire(t)
 		e.lost(inner, locks.LossSuspended)
 		e.lost(outer, locks.LossSuspended)
-		_, err := e.mutex.Acquire(inner.Context())
-		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.Got(e.mutex.Acquire(inner.Context())).Fails(t, locks.ErrLockLost)
 		suite.WantErr(t, inner.Release(t.Context()), locks.ErrLockLost)
 		suite.WantErr(t, outer.Release(t.Context()), locks.ErrLockLost)
 		e.wantNodes(0)
@@ -210,8 +188,7 @@ func TestLossEndsNestedLeases(t *testing.T) {
 }
 
 func TestDo(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		failed := errors.New("work failed")
 		err := locks.Do(t.Context(), e.mutex, func(ctx context.Context, lease *locks.Lease) error {
 			if !e.mutex.IsOwnedBy(ctx) || lease.Err() != nil {
@@ -257,8 +234,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestTryDo(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.other())
 		err := locks.TryDo(t.Context(), e.mutex, func(context.Context, *locks.Lease) error {
 			t.Error("called although the lock is busy")
@@ -279,14 +255,12 @@ func TestTryDo(t *testing.T) {
 
 // A sibling stays out while a grandchild is in, although the child was released.
 func TestGrandchildKeepsSiblingsOut(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
 		child := e.acquireWith(outer.Context())
 		grandchild := e.acquireWith(child.Context())
 		e.release(child)
-		_, err := e.mutex.TryAcquire(outer.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.mutex.TryAcquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(grandchild)
 		e.release(e.acquireWith(outer.Context()))
 		e.release(outer)

@@ -39,22 +39,16 @@ func TestReleasePartsTogether(t *testing.T) {
 
 // The requests leave with the last part first.
 func TestReleasePartsInReverse(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		var parts []locks.InterProcessLock
 		var paths []string
 		for i := range 20 {
 			dir := fmt.Sprintf("/%02d", i)
 			// The lock would make a container, which the server removes soon after the release.
-			if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+dir); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+dir)).OK(t)
 			parts, paths = append(parts, e.mutexAt(dir, e.client)), append(paths, e.path+dir)
 		}
-		multi, err := locks.NewInterProcessMultiLock(parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(t)
 		e.release(e.acquire(multi))
 		e.wantReleasedInReverse(paths)
 	})
@@ -65,19 +59,11 @@ func TestReleasePartsRoundTrip(t *testing.T) {
 	const latency = 50 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithLatency(latency))
-		semaphore, err := locks.NewInterProcessSemaphore(server.Client(t), "/lock", 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		semaphore := suite.Got(locks.NewInterProcessSemaphore(server.Client(t), "/lock", 20)).OK(t)
 		for _, n := range []int{1, 20} {
-			lease, err := semaphore.AcquireN(t.Context(), n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			lease := suite.Got(semaphore.AcquireN(t.Context(), n)).OK(t)
 			start := time.Now()
-			if err := lease.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, lease.Release(t.Context()))
 			if elapsed := time.Since(start); elapsed != 2*latency {
 				t.Errorf("the release of %d parts took %v", n, elapsed)
 			}
@@ -130,23 +116,19 @@ func parted(t *testing.T, err error, n int) []error {
 func TestReleasePartsOfTwoClients(t *testing.T) {
 	for name, cut := range map[string]int{"the first is cut off": 0, "the second is cut off": 1} {
 		t.Run(name, func(t *testing.T) {
-			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
+			virtually(t, func(t *testing.T, e *env) {
 				clients := []*framework.Client{e.client, e.otherClient()}
 				if cut == 1 {
 					slices.Reverse(clients)
 				}
-				multi, err := locks.NewInterProcessMultiLock(e.mutexAt("/a", clients[0]), e.mutexAt("/b", clients[1]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				multi := suite.Got(locks.NewInterProcessMultiLock(e.mutexAt("/a", clients[0]), e.mutexAt("/b", clients[1]))).OK(t)
 				lease := e.acquire(multi)
 				heal := e.network.Isolate()
 				e.network.Cut()
 				e.lost(lease.Parts()[cut], locks.LossSuspended)
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				defer cancel()
-				err = lease.Release(ctx)
+				err := lease.Release(ctx)
 				suite.WantErr(t, parted(t, err, 1)[0], locks.ErrReleasePending)
 				if err := lease.Parts()[1-cut].Release(ctx); err != nil {
 					t.Errorf("the part of the client with a connection: %v", err)

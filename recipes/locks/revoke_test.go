@@ -17,16 +17,13 @@ import (
 
 func (e *env) revoke(path string) {
 	e.t.Helper()
-	if err := locks.AttemptRevoke(e.t.Context(), e.observer, path); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, path))
 }
 
 // TestRevoke asks a holder for the lock, who lets go, and then a waiter, who is told when it
 // is granted the lock.
 func TestRevoke(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		asked := make(chan error, 4)
 		polite := locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) {
 			asked <- errors.Join(ctx.Err(), lease.Release(ctx))
@@ -55,12 +52,9 @@ func TestRevoke(t *testing.T) {
 // TestRevokeWithoutFunction ends the lease's context; the lock stays held until the release,
 // which confirms that nobody was let in. Who is not revocable is not touched.
 func TestRevokeWithoutFunction(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.lock(e.client, locks.WithRevocable(nil)))
-		if _, err := e.observer.SetData().ForPath(t.Context(), lease.Path(), []byte("hello")); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.observer.SetData().ForPath(t.Context(), lease.Path(), []byte("hello"))).OK(t)
 		waiting := e.queue(t.Context(), e.other(), 2)
 		if err := lease.Err(); err != nil {
 			t.Errorf("after other data: %v", err)
@@ -80,8 +74,7 @@ func TestRevokeWithoutFunction(t *testing.T) {
 
 // TestRevokeNested asks for a lock of which the outermost lease was released before the others.
 func TestRevokeNested(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		asked := make(chan *locks.Lease, 1)
 		polite := locks.WithRevocable(func(_ context.Context, lease *locks.Lease) { asked <- lease })
 		mutex, rw := e.lock(e.client, polite), e.rw(e.client, polite)
@@ -110,8 +103,7 @@ func TestRevokeNested(t *testing.T) {
 
 // TestMaxHold has one holder release in time, one late and one never.
 func TestMaxHold(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		const most = 200 * time.Millisecond
 		lock := e.lock(e.client, locks.WithMaxHold(most))
 		e.release(e.acquire(lock))
@@ -153,10 +145,7 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of 2", n), func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
-					semaphore, err := locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
 					return semaphore
 				}
 				var held []*locks.Lease
@@ -218,14 +207,10 @@ func TestMaxHoldClosed(t *testing.T) {
 
 // TestInspect looks at a mutex; for the other kinds see inspect_test.go.
 func TestInspect(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		look := func(kind string, holders, waiters int) *locks.Inspection {
 			t.Helper()
-			i, err := locks.Inspect(t.Context(), e.observer, e.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := suite.Got(locks.Inspect(t.Context(), e.observer, e.path)).OK(t)
 			if i.Kind != kind || len(i.Holders) != holders || len(i.Waiters) != waiters {
 				t.Fatalf("%q with %d holders and %d waiters, want %q with %d and %d", i.Kind, len(i.Holders), len(i.Waiters), kind, holders, waiters)
 			}

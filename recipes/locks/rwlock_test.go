@@ -19,10 +19,9 @@ import (
 
 // onRW runs test on some backends, with the lock on the client that has faults.
 func onRW(t *testing.T, on suite.Backends, test func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock), opts ...framework.Option) {
-	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b, opts...)
+	onBackends(t, on, func(t *testing.T, e *env) {
 		test(t, e, e.rw(e.client))
-	})
+	}, opts...)
 }
 
 func (e *env) otherRW() *locks.InterProcessReadWriteLock {
@@ -50,19 +49,14 @@ func TestReadersShareWritersExclude(t *testing.T) {
 			readers = append(readers, e.acquire(e.otherRW().ReadLock()))
 		}
 		readers = append(readers, e.acquire(rw.ReadLock()), e.acquire(rw.ReadLock())) // one client, two leases
-		_, err := rw.WriteLock().TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(rw.WriteLock().TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.wantNodes(5)
 		for _, reader := range readers {
 			e.release(reader)
 		}
-		write, err := rw.WriteLock().TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		write := suite.Got(rw.WriteLock().TryAcquire(t.Context())).OK(t)
 		for _, other := range []locks.InterProcessLock{rw.WriteLock(), rw.ReadLock(), e.otherRW().ReadLock()} {
-			_, err := other.TryAcquire(t.Context())
-			suite.WantErr(t, err, locks.ErrNotAcquired)
+			suite.Got(other.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		}
 		e.wantNodes(1)
 		e.release(write)
@@ -81,8 +75,7 @@ func TestReadersAndWritersQueue(t *testing.T) {
 		w2 := e.queue(t.Context(), e.otherRW().WriteLock(), 5)
 		r3 := e.queue(t.Context(), e.otherRW().ReadLock(), 6)
 		e.waiting(w1, r1, r2, w2, r3)
-		_, err := rw.ReadLock().TryAcquire(t.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(rw.ReadLock().TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 
 		e.release(first)
 		write := e.granted(w1)
@@ -158,8 +151,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 			t.Error(read.Err())
 		}
 		// Of another client it is an ordinary contender.
-		_, err := e.otherRW().WriteLock().TryAcquire(read.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(e.otherRW().WriteLock().TryAcquire(read.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(read)
 		e.wantNodes(0)
 	})
@@ -183,8 +175,7 @@ func TestNestedReadersAndWriters(t *testing.T) {
 
 		write := e.acquire(rw.WriteLock())
 		inner := e.acquireFrom(write.Context(), rw.WriteLock())
-		_, err := rw.WriteLock().TryAcquire(write.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(rw.WriteLock().TryAcquire(write.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(inner)
 		e.release(write)
 		e.wantNodes(0)
@@ -193,10 +184,7 @@ func TestNestedReadersAndWriters(t *testing.T) {
 
 func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
 	e.t.Helper()
-	lease, err := lock.Acquire(ctx)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	lease := suite.Got(lock.Acquire(ctx)).OK(e.t)
 	return lease
 }
 
@@ -233,10 +221,7 @@ func TestReadWriteOwnership(t *testing.T) {
 // A lock's path may look like the name of a node of it.
 func TestReadWriteParticipantsOfAnOddPath(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		rw, err := locks.NewInterProcessReadWriteLock(s.Client(t), "/lock__WRIT____READ__")
-		if err != nil {
-			t.Fatal(err)
-		}
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(s.Client(t), "/lock__WRIT____READ__")).OK(t)
 		read := take(t, rw.ReadLock())
 		if nodes, err := rw.WriteLock().ParticipantNodes(t.Context()); err != nil || len(nodes) > 0 {
 			t.Errorf("writers %q, %v", nodes, err)
@@ -322,8 +307,7 @@ func TestReadWriteExclusion(t *testing.T) {
 
 // The data that was given is that of both sides' nodes, also after a downgrade.
 func TestReadWriteNodeData(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		data := []byte("mine")
 		rw := e.rw(e.client, locks.WithNodeData(data))
 		data[0] = '?' // it was copied
@@ -340,39 +324,25 @@ func TestReadWriteNodeData(t *testing.T) {
 }
 
 func TestReadWriteBadArguments(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = locks.NewInterProcessReadWriteLock(client, "relative")
-	suite.WantErr(t, err, framework.ErrInvalidPath)
-	_, err = locks.NewInterProcessReadWriteLock(nil, "/a")
-	suite.WantErr(t, err, framework.ErrNotStarted)
-	_, err = locks.NewInterProcessReadWriteLock(client, "/a", nil)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	suite.Got(locks.NewInterProcessReadWriteLock(client, "relative")).Fails(t, framework.ErrInvalidPath)
+	suite.Got(locks.NewInterProcessReadWriteLock(nil, "/a")).Fails(t, framework.ErrNotStarted)
+	suite.Got(locks.NewInterProcessReadWriteLock(client, "/a", nil)).Fails(t, framework.ErrInvalidOption)
 	var none *locks.InterProcessReadWriteLock
 	var nilCtx context.Context
 	for _, rw := range []*locks.InterProcessReadWriteLock{none, {}} {
 		for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
-			_, err := lock.Acquire(t.Context())
-			suite.WantErr(t, err, framework.ErrInvalidOption)
-			_, err = lock.TryAcquire(nilCtx)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
+			suite.Got(lock.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
+			suite.Got(lock.TryAcquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
 		}
-		_, err := rw.Downgrade(t.Context(), nil)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-		_, err = rw.ReadLock().ParticipantNodes(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(rw.Downgrade(t.Context(), nil)).Fails(t, framework.ErrInvalidOption)
+		suite.Got(rw.ReadLock().ParticipantNodes(t.Context())).Fails(t, framework.ErrInvalidOption)
 		if rw.ReadLock().IsAcquiredInThisProcess() || rw.WriteLock().IsOwnedBy(t.Context()) {
 			t.Error("a lock that is none is held")
 		}
 	}
-	rw, err := locks.NewInterProcessReadWriteLock(client, "/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/a")).OK(t)
 	for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
-		_, err := lock.Acquire(nilCtx)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(lock.Acquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
 	}
 }

@@ -20,8 +20,7 @@ func TestSemaphoreMaximum(t *testing.T) {
 	const clients, goroutines, rounds = 3, 2, 6
 	for name, n := range map[string]int32{"1": 1, "3": 3} {
 		t.Run(name, func(t *testing.T) {
-			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
+			onBackends(t, withRealServer, func(t *testing.T, e *env) {
 				var in, most atomic.Int32
 				full := make(chan struct{}) // closed when as many are in as can be
 				fill := sync.OnceFunc(func() { close(full) })
@@ -69,8 +68,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 	const n = 3
 	for goes := range n {
 		t.Run([]string{"first", "second", "third"}[goes], func(t *testing.T) {
-			suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b)
+			onBackends(t, withRealServer, func(t *testing.T, e *env) {
 				var leases []*locks.Lease
 				for range n {
 					leases = append(leases, e.acquire(e.semaphore(e.otherClient(), n)))
@@ -88,8 +86,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 					t.Errorf("let in %q, want %q", lease.Path(), order[n])
 				}
 				e.waiting(next)
-				_, err = semaphore.TryAcquire(t.Context())
-				suite.WantErr(t, err, locks.ErrNotAcquired)
+				suite.Got(semaphore.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 				e.release(lease)
 				e.release(e.granted(next))
 				for _, lease := range slices.Delete(leases, goes, goes+1) {
@@ -103,8 +100,7 @@ func TestSemaphoreAnyLeaseGoes(t *testing.T) {
 
 // Waiters get in in the order in which they came, also when those ahead go in another.
 func TestSemaphoreOrder(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		semaphore := e.semaphore(e.client, 2)
 		leases := []*locks.Lease{e.acquire(semaphore), e.acquire(semaphore)}
 		var waiters []*acquisition
@@ -125,8 +121,7 @@ func TestSemaphoreOrder(t *testing.T) {
 
 // Leases do not nest: the same context takes one after the other.
 func TestSemaphoreIsFlat(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		semaphore := e.semaphore(e.client, 2)
 		first := e.acquire(semaphore)
 		second := e.acquireFrom(first.Context(), semaphore)
@@ -134,10 +129,8 @@ func TestSemaphoreIsFlat(t *testing.T) {
 			t.Errorf("leases on %q and %q, tokens %d and %d", first.Path(), second.Path(), first.Token(), second.Token())
 		}
 		e.wantNodes(2)
-		_, err := semaphore.TryAcquire(second.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
-		_, err = e.semaphore(e.client, 2, locks.WithMaxWait(20*time.Millisecond)).Acquire(second.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(semaphore.TryAcquire(second.Context())).Fails(t, locks.ErrNotAcquired)
+		suite.Got(e.semaphore(e.client, 2, locks.WithMaxWait(20*time.Millisecond)).Acquire(second.Context())).Fails(t, locks.ErrNotAcquired)
 		e.wantNodes(2)
 		// A lease is anybody's to give back, in any order and from any goroutine.
 		done := make(chan error)
@@ -155,12 +148,10 @@ func TestSemaphoreIsFlat(t *testing.T) {
 
 // A semaphore of one excludes, without nesting.
 func TestSemaphoreOfOne(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		semaphore := e.semaphore(e.client, 1)
 		lease := e.acquire(semaphore)
-		_, err := semaphore.TryAcquire(lease.Context())
-		suite.WantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(semaphore.TryAcquire(lease.Context())).Fails(t, locks.ErrNotAcquired)
 		waiter := e.queue(t.Context(), e.semaphore(e.otherClient(), 1), 2)
 		e.waiting(waiter)
 		e.release(lease)
@@ -170,14 +161,12 @@ func TestSemaphoreOfOne(t *testing.T) {
 
 // Kinds of locks that would not exclude each other do not share a path.
 func TestKindMismatch(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		other := e.rw(e.otherClient())
 		refused := func(lock locks.InterProcessLock, held int) {
 			t.Helper()
 			for _, acquire := range []func(context.Context) (*locks.Lease, error){lock.Acquire, lock.TryAcquire} {
-				_, err := acquire(t.Context())
-				suite.WantErr(t, err, locks.ErrKindMismatch)
+				suite.Got(acquire(t.Context())).Fails(t, locks.ErrKindMismatch)
 				e.wantNodes(held)
 			}
 		}
@@ -194,15 +183,11 @@ func TestKindMismatch(t *testing.T) {
 			e.release(lease)
 		}
 		for _, child := range []string{"leases", "locks"} { // those of Java's second semaphore
-			if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/"+child); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/"+child)).OK(t)
 			for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
 				refused(m(e, e.client), 1)
 			}
-			if err := e.observer.Delete().ForPath(t.Context(), e.path+"/"+child); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, e.observer.Delete().ForPath(t.Context(), e.path+"/"+child))
 		}
 		for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
 			e.release(e.acquire(m(e, e.client)))
@@ -220,9 +205,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		a := f.wait(t.Context())
 		dir := f.kind.dirs()[f.kind.contended]
 		nodes := f.below(dir)
-		if _, err := f.observer.Create().ForPath(t.Context(), f.path+dir+"/leases"); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(f.observer.Create().ForPath(t.Context(), f.path+dir+"/leases")).OK(t)
 		suite.Eventually(t, "the end of the wait", func() bool {
 			_, err := f.observer.SetData().ForPath(t.Context(), nodes[len(nodes)-1], nil)
 			if err != nil && !errors.Is(err, framework.ErrNoNode) {
@@ -240,34 +223,22 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		if left := f.below(dir); len(left) != 1 {
 			t.Errorf("%q are left", left)
 		}
-		if err := f.observer.Delete().ForPath(t.Context(), f.path+dir+"/leases"); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, f.observer.Delete().ForPath(t.Context(), f.path+dir+"/leases"))
 		f.wantNone()
 	})
 }
 
 func TestSemaphoreBadArguments(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
 	for _, n := range []int{0, -1} {
-		_, err := locks.NewInterProcessSemaphore(client, "/a", n)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(locks.NewInterProcessSemaphore(client, "/a", n)).Fails(t, framework.ErrInvalidOption)
 	}
-	_, err = locks.NewInterProcessSemaphore(client, "a", 1)
-	suite.WantErr(t, err, framework.ErrInvalidPath)
-	_, err = locks.NewInterProcessSemaphore(nil, "/a", 1)
-	suite.WantErr(t, err, framework.ErrNotStarted)
-	_, err = locks.NewInterProcessSemaphore(client, "/a", 1, nil)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(locks.NewInterProcessSemaphore(client, "a", 1)).Fails(t, framework.ErrInvalidPath)
+	suite.Got(locks.NewInterProcessSemaphore(nil, "/a", 1)).Fails(t, framework.ErrNotStarted)
+	suite.Got(locks.NewInterProcessSemaphore(client, "/a", 1, nil)).Fails(t, framework.ErrInvalidOption)
 	for _, semaphore := range []*locks.InterProcessSemaphore{nil, {}} {
-		_, err := semaphore.Acquire(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-		_, err = semaphore.TryAcquire(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-		_, err = semaphore.ParticipantNodes(t.Context())
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(semaphore.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
+		suite.Got(semaphore.TryAcquire(t.Context())).Fails(t, framework.ErrInvalidOption)
+		suite.Got(semaphore.ParticipantNodes(t.Context())).Fails(t, framework.ErrInvalidOption)
 	}
 }

@@ -25,10 +25,7 @@ func TestSemaphoreV2Layout(t *testing.T) {
 		s := e.open(e.client, locks.WithNodeData([]byte("mine")))
 		var leases []*locks.Lease
 		for range e.most {
-			lease, err := s.TryAcquire(e.t.Context()) // one after the other, at once
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			lease := suite.Got(s.TryAcquire(e.t.Context())).OK(e.t) // one after the other, at once
 			leases = append(leases, lease)
 		}
 		e.have(0, 3)
@@ -60,12 +57,9 @@ func TestSemaphoreV2Layout(t *testing.T) {
 func TestForeignChildren(t *testing.T) {
 	onLeased(t, 1, func(e *leasedEnv) {
 		for _, path := range []string{"/locks/notes", "/leases/notes"} {
-			if _, err := e.observer.Create().ForPath(e.t.Context(), e.path+path); err != nil {
-				e.t.Fatal(err)
-			}
+			suite.Got(e.observer.Create().ForPath(e.t.Context(), e.path+path)).OK(e.t)
 		}
-		_, err := e.semaphore.TryAcquire(e.t.Context())
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		suite.Got(e.semaphore.TryAcquire(e.t.Context())).Fails(e.t, locks.ErrNotAcquired)
 		e.have(1, 1)
 		waiting := e.start(e.soon(), e.semaphore)
 		e.until(2, 2)
@@ -81,18 +75,9 @@ func TestForeignChildren(t *testing.T) {
 func TestSemaphoreV2KindMismatch(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := &leasedEnv{env: newEnv(t, b), most: 1}
-		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := locks.NewInterProcessSemaphore(e.client, e.path, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mutex, err := locks.NewInterProcessSemaphoreMutex(e.client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.path)).OK(t)
+		plain := suite.Got(locks.NewInterProcessSemaphore(e.client, e.path, 1)).OK(t)
+		mutex := suite.Got(locks.NewInterProcessSemaphoreMutex(e.client, e.path)).OK(t)
 		v2 := e.open(e.client)
 		others := map[string]locks.InterProcessLock{"mutex": e.mutex, "semaphore": plain, "reader": rw.ReadLock(), "writer": rw.WriteLock()}
 		for name, other := range others {
@@ -151,9 +136,7 @@ func onCounting(t *testing.T, most int, test func(e *counting)) {
 func (c *counting) set(most int) {
 	c.t.Helper()
 	data := binary.BigEndian.AppendUint32(nil, uint32(most))
-	if _, err := c.observer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).ForPath(c.t.Context(), c.limit); err != nil {
-		c.t.Fatal(err)
-	}
+	suite.Got(c.observer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).ForPath(c.t.Context(), c.limit)).OK(c.t)
 }
 
 // Raising the maximum lets in who waits; lowering it takes nothing back.
@@ -203,13 +186,11 @@ func TestLeaseCountTooLow(t *testing.T) {
 		c.set(2)
 		suite.WantErr(c.t, <-failed, locks.ErrTooManyLeases)
 		c.have(0, 1)
-		_, err := c.semaphore.AcquireN(c.t.Context(), 3)
-		suite.WantErr(c.t, err, locks.ErrTooManyLeases)
+		suite.Got(c.semaphore.AcquireN(c.t.Context(), 3)).Fails(c.t, locks.ErrTooManyLeases)
 		c.set(0)
 		suite.Eventually(c.t, "the maximum", func() bool { return c.count.Count() == 0 })
 		c.release(one)
-		_, err = c.semaphore.TryAcquire(c.t.Context())
-		suite.WantErr(c.t, err, locks.ErrNotAcquired)
+		suite.Got(c.semaphore.TryAcquire(c.t.Context())).Fails(c.t, locks.ErrNotAcquired)
 		waiting := c.start(c.soon(), c.semaphore)
 		c.until(1, 1)
 		c.set(1)
@@ -232,10 +213,7 @@ func (*panickingCount) CountListenable() listen.Listenable[int] { return listen.
 // A panic of the user's leaves no node behind.
 func TestLeaseCountPanics(t *testing.T) {
 	onLeased(t, 1, func(e *leasedEnv) {
-		s, err := locks.NewInterProcessSemaphoreV2WithCount(e.client, e.path, &panickingCount{})
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		s := suite.Got(locks.NewInterProcessSemaphoreV2WithCount(e.client, e.path, &panickingCount{})).OK(e.t)
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -252,10 +230,7 @@ func TestLeaseCountPanics(t *testing.T) {
 func TestSemaphoreMutex(t *testing.T) {
 	onLeased(t, 1, func(e *leasedEnv) {
 		open := func(client *framework.Client) *locks.InterProcessSemaphoreMutex {
-			m, err := locks.NewInterProcessSemaphoreMutex(client, e.path)
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			m := suite.Got(locks.NewInterProcessSemaphoreMutex(client, e.path)).OK(e.t)
 			return m
 		}
 		client, _ := e.b.Client(e.t)
@@ -280,10 +255,8 @@ func TestSemaphoreMutex(t *testing.T) {
 				}
 			}
 		}
-		_, err := mine.TryAcquire(e.t.Context())
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
-		_, err = other.TryAcquire(lease.Context()) // of another client: no deadlock, but busy
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		suite.Got(mine.TryAcquire(e.t.Context())).Fails(e.t, locks.ErrNotAcquired)
+		suite.Got(other.TryAcquire(lease.Context())).Fails(e.t, locks.ErrNotAcquired) // of another client: no deadlock, but busy
 		e.have(0, 1)
 		waiting := e.wait(e.soon(), other)
 		e.release(lease)
@@ -307,10 +280,7 @@ func TestSemaphoreMutexExcludes(t *testing.T) {
 		var working sync.WaitGroup
 		for range 3 {
 			client, _ := e.b.Client(e.t)
-			m, err := locks.NewInterProcessSemaphoreMutex(client, e.path)
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			m := suite.Got(locks.NewInterProcessSemaphoreMutex(client, e.path)).OK(e.t)
 			for range 2 {
 				working.Go(func() {
 					for range 5 {

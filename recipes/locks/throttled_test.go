@@ -2,11 +2,11 @@ package locks_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -19,23 +19,16 @@ func (throttled) Code() int32   { return jute.CodeThrottledOp }
 
 // A delete that the server puts off is tried again: its node would block all others.
 func TestReleaseIsThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual())
-		client := server.Client(t)
-		mutex, err := locks.NewInterProcessMutex(client, "/lock")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		hit := server.Inject(curatortest.Rule{Op: "delete", Times: 3, Do: curatortest.Fail(throttled{})})
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
+		mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock")).OK(t)
+		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
+		hit := s.Inject(curatortest.Rule{Op: "delete", Times: 3, Do: curatortest.Fail(throttled{})})
 		if err := lease.Release(t.Context()); err != nil || !hit() {
 			t.Fatal(err, hit())
 		}
 		time.Sleep(time.Second)
-		if names := server.Children("/lock"); len(names) != 0 {
+		if names := s.Children("/lock"); len(names) != 0 {
 			t.Fatalf("nodes %q", names)
 		}
 	})
@@ -68,10 +61,7 @@ func TestWatchIsThrottled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 				open := func(client *framework.Client) locks.InterProcessLock {
-					lock, err := c.lock(t, client)
-					if err != nil {
-						t.Fatal(err)
-					}
+					lock := suite.Got(c.lock(t, client)).OK(t)
 					return lock
 				}
 				holder := enqueue(t, s, open)

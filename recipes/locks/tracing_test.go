@@ -37,19 +37,14 @@ func traced(t *testing.T, test func(e *tracedEnv), want string, ignore ...string
 func (e *tracedEnv) take(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
 	e.t.Helper()
 	before := e.spans.Count("getData")
-	lease, err := lock.Acquire(ctx)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	lease := suite.Got(lock.Acquire(ctx)).OK(e.t)
 	e.spans.AwaitCount(e.t, "getData", before+max(1, len(lease.Parts())))
 	return lease
 }
 
 func (e *tracedEnv) give(lease *locks.Lease) {
 	e.t.Helper()
-	if err := lease.Release(e.ctx); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, lease.Release(e.ctx))
 }
 
 // another returns a lock on a client of its own that is traced, too.
@@ -67,10 +62,7 @@ func (e *tracedEnv) waiting(n int) {
 func TestSpansUncontended(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
 		lease := e.take(e.ctx, e.lock(e.client, locks.WithName("orders")))
-		nested, err := e.mutex.Acquire(lease.Bind(e.ctx))
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		nested := suite.Got(e.mutex.Acquire(lease.Bind(e.ctx))).OK(e.t)
 		e.give(nested)
 		e.give(lease)
 	}, `
@@ -110,10 +102,9 @@ func TestSpansWaited(t *testing.T) {
 func TestSpansNotAcquired(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
 		lease := e.acquire(e.other())
-		_, err := e.mutex.TryAcquire(e.ctx)
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		suite.Got(e.mutex.TryAcquire(e.ctx)).Fails(e.t, locks.ErrNotAcquired)
 		timed, cancel := context.WithTimeout(e.ctx, 50*time.Millisecond)
-		_, err = e.mutex.Acquire(timed)
+		_, err := e.mutex.Acquire(timed)
 		cancel()
 		suite.WantErr(e.t, err, context.DeadlineExceeded)
 		ctx, cancel := context.WithCancel(e.ctx)
@@ -121,8 +112,7 @@ func TestSpansNotAcquired(t *testing.T) {
 		e.waiting(2)
 		cancel()
 		<-canceled.done
-		_, err = e.lock(e.client, locks.WithMaxWait(50*time.Millisecond)).Acquire(e.ctx)
-		suite.WantErr(e.t, err, locks.ErrNotAcquired)
+		suite.Got(e.lock(e.client, locks.WithMaxWait(50*time.Millisecond)).Acquire(e.ctx)).Fails(e.t, locks.ErrNotAcquired)
 		e.release(lease)
 	}, `
 		test
@@ -186,15 +176,9 @@ func TestSpansSuspended(t *testing.T) {
 
 func TestSpansDowngrade(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
-		rw, err := locks.NewInterProcessReadWriteLock(e.client, e.path)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.path)).OK(e.t)
 		write := e.take(e.ctx, rw.WriteLock())
-		read, err := rw.Downgrade(e.ctx, write)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		read := suite.Got(rw.Downgrade(e.ctx, write)).OK(e.t)
 		e.spans.AwaitCount(e.t, "getData", 2)
 		e.give(read)
 	}, `
@@ -214,14 +198,8 @@ func TestSpansDowngrade(t *testing.T) {
 
 func TestSpansSemaphore(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
-		s, err := locks.NewInterProcessSemaphore(e.client, e.path, 2)
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		both, err := s.AcquireN(e.ctx, 2)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		s := suite.Got(locks.NewInterProcessSemaphore(e.client, e.path, 2)).OK(e.t)
+		both := suite.Got(s.AcquireN(e.ctx, 2)).OK(e.t)
 		e.spans.AwaitCount(e.t, "getData", 2)
 		waiter := e.start(e.ctx, s)
 		e.waiting(1)
@@ -248,14 +226,8 @@ func TestSpansSemaphore(t *testing.T) {
 
 func TestSpansSemaphoreV2(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
-		s, err := locks.NewInterProcessSemaphoreMutex(e.client, e.path+"-v2")
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		lease, err := s.Acquire(e.ctx)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		s := suite.Got(locks.NewInterProcessSemaphoreMutex(e.client, e.path+"-v2")).OK(e.t)
+		lease := suite.Got(s.Acquire(e.ctx)).OK(e.t)
 		e.give(lease)
 	}, `
 		test
@@ -271,14 +243,8 @@ func TestSpansSemaphoreV2(t *testing.T) {
 
 func TestSpansMultiLock(t *testing.T) {
 	traced(t, func(e *tracedEnv) {
-		other, err := locks.NewInterProcessMutex(e.client, e.path+"-too")
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		multi, err := locks.NewInterProcessMultiLock(e.mutex, other)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		other := suite.Got(locks.NewInterProcessMutex(e.client, e.path+"-too")).OK(e.t)
+		multi := suite.Got(locks.NewInterProcessMultiLock(e.mutex, other)).OK(e.t)
 		e.give(e.take(e.ctx, multi))
 	}, `
 		test

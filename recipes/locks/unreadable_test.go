@@ -33,11 +33,10 @@ func private(t *testing.T, b *suite.Backend, user string) *framework.Client {
 // A waiter that must not read the node ahead of it, and would not hear that it has gone, is told
 // so: at once if it is as secretive itself, else when the wait has lasted for a while.
 func TestUnreadablePredecessor(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
-		holder := e.acquire(e.lock(private(t, b, "holder:a")))
-		waiters := map[string]*framework.Client{"private": private(t, b, "waiter:b")}
-		if b.Virtual { // the while is ten seconds
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		holder := e.acquire(e.lock(private(t, e.b, "holder:a")))
+		waiters := map[string]*framework.Client{"private": private(t, e.b, "waiter:b")}
+		if e.b.Virtual { // the while is ten seconds
 			waiters["open"] = e.client
 		}
 		for name, waiter := range waiters {
@@ -68,8 +67,7 @@ func TestUnreadableOwnNode(t *testing.T) {
 		client := s.Client(t, framework.WithACLProvider(lockNodes{admin}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := mutexOf(t, client).Acquire(ctx)
-		suite.WantErr(t, err, framework.ErrNoAuth)
+		suite.Got(mutexOf(t, client).Acquire(ctx)).Fails(t, framework.ErrNoAuth)
 		synctest.Wait()
 		if names := s.Children("/lock"); len(names) != 1 {
 			t.Errorf("nodes %q", names)

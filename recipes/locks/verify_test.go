@@ -24,9 +24,7 @@ type proof struct {
 func onProof(t *testing.T, test func(t *testing.T, p *proof)) {
 	eachKind(t, holders, func(t *testing.T, f *fixture) {
 		p := &proof{fixture: f, target: f.b.Path("target")}
-		if _, err := f.observer.Create().CreatingParentsIfNeeded().WithData([]byte("old")).ForPath(t.Context(), p.target); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(f.observer.Create().CreatingParentsIfNeeded().WithData([]byte("old")).ForPath(t.Context(), p.target)).OK(t)
 		p.lease = f.hold()
 		test(t, p)
 	}, sessionPolicy)
@@ -60,9 +58,7 @@ func (p *proof) refused(wants ...error) {
 
 func TestProofWhileHeld(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
-		if err := p.lease.Verify(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, p.lease.Verify(t.Context()))
 		created := p.client.TransactionOp().Create().ForPath(p.target + "/child")
 		results, err := p.lease.Guard(t.Context(), p.set("new"), created)
 		if err != nil || len(results) != 2 || results[1].Path != p.target+"/child" {
@@ -81,8 +77,7 @@ func TestProofWhileHeld(t *testing.T) {
 		suite.WantErr(t, results[0].Err, framework.ErrRolledBack)
 		suite.WantErr(t, results[1].Err, framework.ErrNodeExists)
 		missing := p.client.TransactionOp().Check().ForPath(p.target + "/missing")
-		_, err = p.lease.Guard(t.Context(), p.set("newer"), missing)
-		suite.WantErr(t, err, framework.ErrNoNode)
+		suite.Got(p.lease.Guard(t.Context(), p.set("newer"), missing)).Fails(t, framework.ErrNoNode)
 		if errors.Is(err, locks.ErrNotHeld) || p.lease.Err() != nil {
 			t.Errorf("the operations have failed, the lease is held: %v, %v", err, p.lease.Err())
 		}
@@ -175,8 +170,7 @@ func TestProofOfParts(t *testing.T) {
 		if err == nil { // a transaction is not repeated
 			t.Error("committed although the request was not sent")
 		}
-		_, err = lease.Guard(t.Context(), create("z"))
-		suite.WantErr(t, err, locks.ErrLockLost)
+		suite.Got(lease.Guard(t.Context(), create("z"))).Fails(t, locks.ErrLockLost)
 		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrLockLost)
 		if exists, err := e.observer.CheckExists().ForPath(t.Context(), e.path+"/z"); err != nil || exists {
 			t.Errorf("committed without the lock: %t, %v", exists, err)
@@ -185,15 +179,13 @@ func TestProofOfParts(t *testing.T) {
 	}, framework.WithErrorPolicy(state.SessionErrorPolicy()))
 	for _, lease := range []*locks.Lease{nil, {}} {
 		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
-		_, err := lease.Guard(t.Context())
-		suite.WantErr(t, err, locks.ErrNotHeld)
+		suite.Got(lease.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
 	}
 }
 
 // A view of the client may make the operations; another client's are refused.
 func TestGuardOtherClients(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		e := newEnv(t, b)
+	virtually(t, func(t *testing.T, e *env) {
 		lease := e.acquire(e.mutex)
 		view := e.client.UsingNamespace("v" + number(e.path))
 		if _, err := lease.Guard(t.Context(), e.otherClient().TransactionOp().Create().ForPath(e.path+"/x")); err == nil {

@@ -107,9 +107,6 @@ func mutexOf(t *testing.T, c *framework.Client, opts ...locks.MutexOption) *lock
 
 func mutexAtPath(t *testing.T, c *framework.Client, path string, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	t.Helper()
-	m, err := locks.NewInterProcessMutex(c, path, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := suite.Got(locks.NewInterProcessMutex(c, path, opts...)).OK(t)
 	return m
 }

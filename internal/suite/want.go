@@ -33,11 +33,41 @@ func WantLogged(t *testing.T, value any, want string) {
 }
 
 // WantErr fails the test unless err matches all of wants.
-func WantErr(t *testing.T, err error, wants ...error) {
+func WantErr(t testing.TB, err error, wants ...error) {
 	t.Helper()
 	for _, want := range wants {
 		if !errors.Is(err, want) {
 			t.Fatalf("error %v, want one that matches %v", err, want)
 		}
+	}
+}
+
+// Result is what a call has returned.
+type Result[T any] struct {
+	value T
+	err   error
+}
+
+// Got takes what a call returns, as in Got(lock.Acquire(ctx)).OK(t).
+func Got[T any](value T, err error) Result[T] { return Result[T]{value, err} }
+
+// OK returns the value. An error fails the test at once.
+func (r Result[T]) OK(t testing.TB) T {
+	t.Helper()
+	OK(t, r.err)
+	return r.value
+}
+
+// Fails fails the test unless the error matches all of wants.
+func (r Result[T]) Fails(t testing.TB, wants ...error) {
+	t.Helper()
+	WantErr(t, r.err, wants...)
+}
+
+// OK fails the test at once if there is an error.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
