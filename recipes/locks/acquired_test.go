@@ -101,27 +101,6 @@ func TestIsMultiOfAnyKindAcquired(t *testing.T) {
 	})
 }
 
-// What is nil, or wraps what is nil, is no lock that is held, and is refused without a panic.
-func TestNothingIsAcquired(t *testing.T) {
-	var nilWrapper *wrapper
-	for _, lock := range []locks.InterProcessLock{
-		(*locks.InterProcessMutex)(nil), (*locks.InterProcessSemaphore)(nil), (*locks.InterProcessSemaphoreV2)(nil),
-		(*locks.InterProcessSemaphoreMutex)(nil), (*locks.ReadLock)(nil), (*locks.WriteLock)(nil), (*locks.InterProcessMultiLock)(nil),
-		new(locks.InterProcessSemaphore), new(locks.InterProcessSemaphoreV2), new(locks.InterProcessMultiLock),
-		wrapper{}, &wrapper{}, nilWrapper,
-	} {
-		multi := suite.Got(locks.NewInterProcessMultiLock(lock)).OK(t)
-		if multi.IsAcquiredInThisProcess() {
-			t.Errorf("%T: acquired", lock)
-		}
-		if lock == locks.InterProcessLock(nilWrapper) {
-			continue // its Acquire is not ours
-		}
-		err := locks.Do(t.Context(), lock, func(context.Context, *locks.Lease) error { return nil })
-		suite.WantErr(t, err, framework.ErrInvalidOption)
-	}
-}
-
 // Locks of other packages can be values as well as pointers.
 func TestDoOfAWrappedLock(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {

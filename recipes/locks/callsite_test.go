@@ -78,46 +78,44 @@ func TestWaitForOneselfV2(t *testing.T) {
 		"none is its own":                      {others: 3, want: 1},
 		"none but those that it takes":         {others: 2, want: 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var log suite.Log
-				logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
-				mine, others := threeLeases(t, s.Client(t, logged)), threeLeases(t, s.Client(t))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				for s, n := range map[*locks.InterProcessSemaphoreV2]int{mine: c.mine, others: c.others} {
-					if n == 0 {
-						continue
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			var log suite.Log
+			logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
+			mine, others := threeLeases(t, s.Client(t, logged)), threeLeases(t, s.Client(t))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			for s, n := range map[*locks.InterProcessSemaphoreV2]int{mine: c.mine, others: c.others} {
+				if n == 0 {
+					continue
+				}
+				lease := suite.Got(s.AcquireN(ctx, n)).OK(t)
+				defer giveBack(t, lease)
+			}
+			var waiting sync.WaitGroup
+			wait := func(s *locks.InterProcessSemaphoreV2) {
+				waiting.Go(func() {
+					_, err := s.AcquireN(ctx, c.want)
+					if !errors.Is(err, locks.ErrNotAcquired) {
+						t.Error(err)
 					}
-					lease := suite.Got(s.AcquireN(ctx, n)).OK(t)
-					defer giveBack(t, lease)
-				}
-				var waiting sync.WaitGroup
-				wait := func(s *locks.InterProcessSemaphoreV2) {
-					waiting.Go(func() {
-						_, err := s.AcquireN(ctx, c.want)
-						if !errors.Is(err, locks.ErrNotAcquired) {
-							t.Error(err)
-						}
-					})
-					synctest.Wait()
-				}
-				if c.queue {
-					wait(others)
-				}
-				wait(mine)
-				if !c.queue {
-					wait(mine) // behind its own mutex
-					c.warns *= 2
-				}
-				waiting.Wait()
+				})
 				synctest.Wait()
-				text := log.String()
-				lines := strings.Count(text, "lock waits for a lease of this client")
-				if lines != c.warns || strings.Count(text, "path=/lock ") != lines || strings.Count(text, "site_test.go:") != 2*lines {
-					t.Errorf("%d lines, want %d:\n%s", lines, c.warns, text)
-				}
-			})
+			}
+			if c.queue {
+				wait(others)
+			}
+			wait(mine)
+			if !c.queue {
+				wait(mine) // behind its own mutex
+				c.warns *= 2
+			}
+			waiting.Wait()
+			synctest.Wait()
+			text := log.String()
+			lines := strings.Count(text, "lock waits for a lease of this client")
+			if lines != c.warns || strings.Count(text, "path=/lock ") != lines || strings.Count(text, "site_test.go:") != 2*lines {
+				t.Errorf("%d lines, want %d:\n%s", lines, c.warns, text)
+			}
 		})
 	}
 }

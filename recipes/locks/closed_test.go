@@ -34,31 +34,29 @@ func TestReleaseOfALostLeaseAfterClose(t *testing.T) {
 // nothing else.
 func TestReleaseThatCloseEnds(t *testing.T) {
 	for name, confirmed := range map[string]bool{"closed": true, "left": false} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				client := s.Client(t)
-				lease := take(t, virtualMutex(t)(client))
-				s.Inject(curatortest.Rule{Op: "delete", Times: 1000, Do: curatortest.Fail(framework.ErrReconfigInProgress)})
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
-				suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending) // it is not waited for again
-				if !confirmed {
-					s.Refuse()
-					s.Disconnect()
-					synctest.Wait()
-				}
-				_ = client.Close(ctx) // ctx has ended: the delete is not waited for
-				switch err := lease.Release(t.Context()); {
-				case confirmed && err != nil:
-					t.Errorf("Release after Close has closed the session: %v", err)
-				case !confirmed:
-					suite.WantErr(t, err, locks.ErrReleasePending)
-				}
-				if left := s.Children("/lock"); confirmed && len(left) > 0 {
-					t.Errorf("%q are left", left)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client := s.Client(t)
+			lease := take(t, virtualMutex(t)(client))
+			s.Inject(curatortest.Rule{Op: "delete", Times: 1000, Do: curatortest.Fail(framework.ErrReconfigInProgress)})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
+			suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending) // it is not waited for again
+			if !confirmed {
+				s.Refuse()
+				s.Disconnect()
+				synctest.Wait()
+			}
+			_ = client.Close(ctx) // ctx has ended: the delete is not waited for
+			switch err := lease.Release(t.Context()); {
+			case confirmed && err != nil:
+				t.Errorf("Release after Close has closed the session: %v", err)
+			case !confirmed:
+				suite.WantErr(t, err, locks.ErrReleasePending)
+			}
+			if left := s.Children("/lock"); confirmed && len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
 		})
 	}
 }

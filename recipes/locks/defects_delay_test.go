@@ -56,29 +56,27 @@ var ways = map[string]func(t *testing.T, c *framework.Client, wait time.Duration
 func TestLockDelayGivenUpBeforeTheGrant(t *testing.T) {
 	for what, quit := range quits {
 		for way, acquire := range ways {
-			t.Run(what+", "+way, func(t *testing.T) {
-				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-					client := s.Client(t)
-					giveBack(t, take(t, delayed(t)(client))) // the parents are there
-					quit.rule.SessionID = client.SessionID()
-					hit := s.Inject(quit.rule)
-					accept := func() {}
-					if quit.refuse {
-						accept = s.Refuse()
-					}
-					if lease, err := acquire(t, client, time.Second); err == nil {
-						t.Fatalf("let in with token %d, although it has given up", lease.Token())
-					}
-					if !hit() {
-						t.Fatal("nothing has happened to it")
-					}
-					accept()
-					time.Sleep(10 * time.Second)
-					if names := s.Children("/lock"); len(names) > 0 {
-						t.Errorf("nodes %q are left", names)
-					}
-					wantNoDelay(t, s)
-				})
+			runVirtual(t, what+", "+way, func(t *testing.T, s *curatortest.Server) {
+				client := s.Client(t)
+				giveBack(t, take(t, delayed(t)(client))) // the parents are there
+				quit.rule.SessionID = client.SessionID()
+				hit := s.Inject(quit.rule)
+				accept := func() {}
+				if quit.refuse {
+					accept = s.Refuse()
+				}
+				if lease, err := acquire(t, client, time.Second); err == nil {
+					t.Fatalf("let in with token %d, although it has given up", lease.Token())
+				}
+				if !hit() {
+					t.Fatal("nothing has happened to it")
+				}
+				accept()
+				time.Sleep(10 * time.Second)
+				if names := s.Children("/lock"); len(names) > 0 {
+					t.Errorf("nodes %q are left", names)
+				}
+				wantNoDelay(t, s)
 			})
 		}
 	}
@@ -127,21 +125,19 @@ func TestLockDelayLostBeforeTheGrant(t *testing.T) {
 func TestLockDelayReleaseIsThrottled(t *testing.T) {
 	for name, waited := range map[string]bool{"at once": false, "after a wait": true} {
 		for _, times := range []int{1, 2, 5} {
-			t.Run(fmt.Sprintf("%s, %d times", name, times), func(t *testing.T) {
-				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-					holder := enqueue(t, s, delayed(t))
-					if waited {
-						first := holder
-						holder = enqueue(t, s, delayed(t))
-						first.release()
-					}
-					s.Inject(curatortest.Rule{
-						Op: "multi", Path: "/lock.holder", SessionID: holder.client.SessionID(),
-						Times: times, Do: curatortest.Fail(throttled{}),
-					})
-					holder.release()
-					wantNoDelay(t, s)
+			runVirtual(t, fmt.Sprintf("%s, %d times", name, times), func(t *testing.T, s *curatortest.Server) {
+				holder := enqueue(t, s, delayed(t))
+				if waited {
+					first := holder
+					holder = enqueue(t, s, delayed(t))
+					first.release()
+				}
+				s.Inject(curatortest.Rule{
+					Op: "multi", Path: "/lock.holder", SessionID: holder.client.SessionID(),
+					Times: times, Do: curatortest.Fail(throttled{}),
 				})
+				holder.release()
+				wantNoDelay(t, s)
 			})
 		}
 	}

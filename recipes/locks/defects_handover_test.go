@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -58,18 +57,16 @@ func runChain(t *testing.T, s *curatortest.Server, fault func(path string) error
 func TestLocalHandoverOfShortHolds(t *testing.T) {
 	const few = 3
 	for name, c := range operatorFaults {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				operator := s.Client(t)
-				got := runChain(t, s, func(path string) error { return c.fault(operator, path) }, locks.WithRevocable(nil))
-				if got.later > few {
-					t.Errorf("%d holders believed in the lock after its node was %s, want at most %d", got.later, name, few)
-				}
-				if len(got.lost) == 0 || slices.ContainsFunc(got.lost, func(err error) bool { return !lostFor(err, c.want) }) {
-					t.Errorf("leases were lost with %v, want one with %v", got.lost, c.want)
-				}
-				wantNothingLeft(t, s)
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			operator := s.Client(t)
+			got := runChain(t, s, func(path string) error { return c.fault(operator, path) }, locks.WithRevocable(nil))
+			if got.later > few {
+				t.Errorf("%d holders believed in the lock after its node was %s, want at most %d", got.later, name, few)
+			}
+			if len(got.lost) == 0 || slices.ContainsFunc(got.lost, func(err error) bool { return !lostFor(err, c.want) }) {
+				t.Errorf("leases were lost with %v, want one with %v", got.lost, c.want)
+			}
+			wantNothingLeft(t, s)
 		})
 	}
 }
@@ -112,23 +109,4 @@ func wantNothingLeft(t *testing.T, s *curatortest.Server) {
 		t.Errorf("nodes %q and %d watches are left", names, n)
 	}
 	wantRecord(t, s, false)
-}
-
-// Handed over leases of a lock with a delay would have one record for several holders: the two
-// options exclude each other, in any order.
-func TestLocalHandoverWithLockDelayIsRefused(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		client := s.Client(t)
-		for name, opts := range map[string][]locks.MutexOption{
-			"hand-over first": {locks.WithLocalHandover(2), locks.WithLockDelay(delay)},
-			"delay first":     {locks.WithLockDelay(delay), locks.WithLocalHandover(2)},
-		} {
-			if _, err := locks.NewInterProcessMutex(client, "/lock", opts...); !errors.Is(err, framework.ErrInvalidOption) {
-				t.Errorf("%s: error %v, want one that matches ErrInvalidOption", name, err)
-			}
-		}
-		if _, err := locks.NewInterProcessMutex(client, "/lock", locks.WithLocalHandover(0), locks.WithLockDelay(delay)); err != nil {
-			t.Errorf("no hand-over at all is refused: %v", err)
-		}
-	})
 }

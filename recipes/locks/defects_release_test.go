@@ -87,39 +87,37 @@ func TestReleaseAfterStop(t *testing.T) {
 		"hand-over": {[]locks.MutexOption{locks.WithLocalHandover(10)}, nil},
 		"delay":     {delayed, delayed},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				client, stopped := stoppable(t, s)
-				lock := virtualMutex(t, c.opts...)(client)
-				holder := take(t, lock)
-				next := make(chan *locks.Lease, 1)
-				if name == "hand-over" {
-					go func() { next <- take(t, lock) }()
-					synctest.Wait()
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client, stopped := stoppable(t, s)
+			lock := virtualMutex(t, c.opts...)(client)
+			holder := take(t, lock)
+			next := make(chan *locks.Lease, 1)
+			if name == "hand-over" {
+				go func() { next <- take(t, lock) }()
+				synctest.Wait()
+			}
+			nextWaiter := enqueue(t, s, virtualMutex(t, c.nextWaiter...))
+			resume := stopped.stopPast(t, s, client)
+			if !nextWaiter.in() {
+				t.Fatal("the next waiter is not in after the end of the session")
+			}
+			release := startRelease(t.Context(), holder)
+			if len(next) > 0 {
+				lease := <-next
+				t.Fatalf("handed over with token %d while the next waiter is in", lease.Token())
+			}
+			resume()
+			<-release.done
+			wantGivenUp(t, release.err)
+			nextWaiter.release()
+			if name == "hand-over" {
+				lease := <-next
+				if lease.Token() <= nextWaiter.lease.Token() {
+					t.Errorf("the next one has the token %d, the next waiter had %d", lease.Token(), nextWaiter.lease.Token())
 				}
-				nextWaiter := enqueue(t, s, virtualMutex(t, c.nextWaiter...))
-				resume := stopped.stopPast(t, s, client)
-				if !nextWaiter.in() {
-					t.Fatal("the next waiter is not in after the end of the session")
-				}
-				release := startRelease(t.Context(), holder)
-				if len(next) > 0 {
-					lease := <-next
-					t.Fatalf("handed over with token %d while the next waiter is in", lease.Token())
-				}
-				resume()
-				<-release.done
-				wantGivenUp(t, release.err)
-				nextWaiter.release()
-				if name == "hand-over" {
-					lease := <-next
-					if lease.Token() <= nextWaiter.lease.Token() {
-						t.Errorf("the next one has the token %d, the next waiter had %d", lease.Token(), nextWaiter.lease.Token())
-					}
-					giveBack(t, lease)
-				}
-				wantNothingLeft(t, s)
-			})
+				giveBack(t, lease)
+			}
+			wantNothingLeft(t, s)
 		})
 	}
 }
@@ -139,29 +137,27 @@ func TestReleaseCutBeforeAndExpired(t *testing.T) {
 		"plain delete": nil,
 		"transaction":  {locks.WithLockDelay(time.Second)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				op := map[string]string{"plain delete": "delete", "transaction": "multi"}[name]
-				client := s.Client(t, sessionPolicy)
-				lease := take(t, virtualMutex(t, opts...)(client))
-				nextWaiter := enqueue(t, s, virtualMutex(t, opts...))
-				hit := s.Inject(curatortest.Rule{Op: op, SessionID: client.SessionID(), Do: curatortest.CutBefore()})
-				accept := s.Refuse()
-				release := startRelease(t.Context(), lease)
-				if !hit() {
-					t.Fatal("the delete was not lost")
-				}
-				s.ExpireSession(client.SessionID())
-				time.Sleep(2 * time.Second)
-				if !nextWaiter.in() {
-					t.Fatal("the next waiter is not in after the end of the session")
-				}
-				accept()
-				<-release.done
-				wantGivenUp(t, release.err)
-				nextWaiter.release()
-				wantNothingLeft(t, s)
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			op := map[string]string{"plain delete": "delete", "transaction": "multi"}[name]
+			client := s.Client(t, sessionPolicy)
+			lease := take(t, virtualMutex(t, opts...)(client))
+			nextWaiter := enqueue(t, s, virtualMutex(t, opts...))
+			hit := s.Inject(curatortest.Rule{Op: op, SessionID: client.SessionID(), Do: curatortest.CutBefore()})
+			accept := s.Refuse()
+			release := startRelease(t.Context(), lease)
+			if !hit() {
+				t.Fatal("the delete was not lost")
+			}
+			s.ExpireSession(client.SessionID())
+			time.Sleep(2 * time.Second)
+			if !nextWaiter.in() {
+				t.Fatal("the next waiter is not in after the end of the session")
+			}
+			accept()
+			<-release.done
+			wantGivenUp(t, release.err)
+			nextWaiter.release()
+			wantNothingLeft(t, s)
 		})
 	}
 }
@@ -195,21 +191,19 @@ func TestMultiLockKeepsItsBound(t *testing.T) {
 		"Acquire":    {(*locks.InterProcessMultiLock).Acquire, maxWait + releaseTimeout + time.Second},
 		"TryAcquire": {(*locks.InterProcessMultiLock).TryAcquire, releaseTimeout + time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				busy := take(t, mutexAtPath(t, s.Client(t), "/b"))
-				client := s.Client(t)
-				suite.OK(t, client.BlockUntilConnected(t.Context()))
-				opts := []locks.MutexOption{locks.WithMaxWait(maxWait), locks.WithReleaseTimeout(releaseTimeout)}
-				m := suite.Got(locks.NewInterProcessMultiLock(mutexAtPath(t, client, "/a", opts...), mutexAtPath(t, client, "/b", opts...))).OK(t)
-				within(t, s, "/a/**", c.bound, func() {
-					suite.Got(c.acquire(m, t.Context())).Fails(t, locks.ErrNotAcquired)
-				})
-				giveBack(t, busy)
-				for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
-					giveBack(t, take(t, mutexAtPath(t, client, path)))
-				}
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			busy := take(t, mutexAtPath(t, s.Client(t), "/b"))
+			client := s.Client(t)
+			suite.OK(t, client.BlockUntilConnected(t.Context()))
+			opts := []locks.MutexOption{locks.WithMaxWait(maxWait), locks.WithReleaseTimeout(releaseTimeout)}
+			m := suite.Got(locks.NewInterProcessMultiLock(mutexAtPath(t, client, "/a", opts...), mutexAtPath(t, client, "/b", opts...))).OK(t)
+			within(t, s, "/a/**", c.bound, func() {
+				suite.Got(c.acquire(m, t.Context())).Fails(t, locks.ErrNotAcquired)
 			})
+			giveBack(t, busy)
+			for _, path := range []string{"/a", "/b"} { // what was made is gone by and by
+				giveBack(t, take(t, mutexAtPath(t, client, path)))
+			}
 		})
 	}
 }
@@ -221,22 +215,20 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 	for name, policy := range map[string]state.ErrorPolicy{
 		"session policy": state.SessionErrorPolicy(), "standard policy": state.StandardErrorPolicy(),
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				client := s.Client(t, framework.WithErrorPolicy(policy))
-				rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/lock", locks.WithReleaseTimeout(releaseTimeout))).OK(t)
-				write := take(t, rw.WriteLock())
-				var read *locks.Lease
-				within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
-					var err error
-					if read, err = rw.Downgrade(t.Context(), write); err != nil {
-						suite.WantErr(t, err, locks.ErrLockLost)
-					}
-				})
-				_ = read.Release(t.Context()) // the session may have ended, or not
-				giveBack(t, take(t, rw.WriteLock()))
-				wantNothingLeft(t, s)
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client := s.Client(t, framework.WithErrorPolicy(policy))
+			rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/lock", locks.WithReleaseTimeout(releaseTimeout))).OK(t)
+			write := take(t, rw.WriteLock())
+			var read *locks.Lease
+			within(t, s, "/lock/**", releaseTimeout+time.Second, func() {
+				var err error
+				if read, err = rw.Downgrade(t.Context(), write); err != nil {
+					suite.WantErr(t, err, locks.ErrLockLost)
+				}
 			})
+			_ = read.Release(t.Context()) // the session may have ended, or not
+			giveBack(t, take(t, rw.WriteLock()))
+			wantNothingLeft(t, s)
 		})
 	}
 }

@@ -51,36 +51,34 @@ func javaSemaphore(t *testing.T, c *framework.Client, opts []locks.SemaphoreOpti
 func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 	for name, open := range javaSemaphores {
 		for _, busy := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, busy: %t", name, busy), func(t *testing.T) {
-				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-					// Each request takes its time: else the requests of one who does not wait
-					// would keep time from passing.
-					s.Inject(curatortest.Rule{Do: curatortest.Delay(time.Millisecond), Times: 1 << 20})
-					var others []*locks.Lease
-					for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
-						others = append(others, take(t, open(t, s.Client(t))))
-					}
-					client, traffic := suite.Tapped(t, s)
-					q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}
-					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-					defer cancel()
-					go func() {
-						defer close(q.done)
-						q.lease, q.err = open(t, client, locks.WithPlainProtocol()).Acquire(ctx)
-					}()
-					time.Sleep(2 * time.Second)
-					for _, lease := range others {
-						giveBack(t, lease)
-					}
-					<-q.done
-					if q.err != nil {
-						t.Errorf("the semaphore is free, but: %v", q.err)
-					}
-					if n := requests(traffic.Take()); n > 50 {
-						t.Errorf("%d requests for one acquisition", n)
-					}
-					giveBack(t, q.lease)
-				})
+			runVirtual(t, fmt.Sprintf("%s, busy: %t", name, busy), func(t *testing.T, s *curatortest.Server) {
+				// Each request takes its time: else the requests of one who does not wait
+				// would keep time from passing.
+				s.Inject(curatortest.Rule{Do: curatortest.Delay(time.Millisecond), Times: 1 << 20})
+				var others []*locks.Lease
+				for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
+					others = append(others, take(t, open(t, s.Client(t))))
+				}
+				client, traffic := suite.Tapped(t, s)
+				q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+				defer cancel()
+				go func() {
+					defer close(q.done)
+					q.lease, q.err = open(t, client, locks.WithPlainProtocol()).Acquire(ctx)
+				}()
+				time.Sleep(2 * time.Second)
+				for _, lease := range others {
+					giveBack(t, lease)
+				}
+				<-q.done
+				if q.err != nil {
+					t.Errorf("the semaphore is free, but: %v", q.err)
+				}
+				if n := requests(traffic.Take()); n > 50 {
+					t.Errorf("%d requests for one acquisition", n)
+				}
+				giveBack(t, q.lease)
 			})
 		}
 	}
@@ -92,38 +90,36 @@ func TestSemaphoreHasNoHerd(t *testing.T) {
 	t.Parallel() // beside tests that wait in real time
 	const waiters = 12
 	for _, maxLeases := range []int{1, 2, 5, 10} {
-		t.Run(fmt.Sprint(maxLeases), func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var queue []*queued
-				for range maxLeases + waiters {
-					queue = append(queue, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock {
-						sem := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", maxLeases)).OK(t)
-						return sem
-					}))
+		runVirtual(t, fmt.Sprint(maxLeases), func(t *testing.T, s *curatortest.Server) {
+			var queue []*queued
+			for range maxLeases + waiters {
+				queue = append(queue, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock {
+					sem := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", maxLeases)).OK(t)
+					return sem
+				}))
+			}
+			most := 0
+			for i := range waiters {
+				if last := i + maxLeases - 1; i%2 == 1 { // the last of those who hold, not the first
+					queue[i], queue[last] = queue[last], queue[i]
 				}
-				most := 0
-				for i := range waiters {
-					if last := i + maxLeases - 1; i%2 == 1 { // the last of those who hold, not the first
-						queue[i], queue[last] = queue[last], queue[i]
-					}
-					queue[i].release()
-					time.Sleep(time.Second)
-					lists, woken := listed(queue)
-					most = max(most, lists)
-					if woken > maxLeases || lists > maxLeases {
-						t.Errorf("release %d of a semaphore with %d leases: %d of the others woke up and made %d lists", i, maxLeases, woken, lists)
-					}
-					if !queue[i+maxLeases].in() {
-						t.Fatalf("release %d: the next one is not in", i)
-					}
+				queue[i].release()
+				time.Sleep(time.Second)
+				lists, woken := listed(queue)
+				most = max(most, lists)
+				if woken > maxLeases || lists > maxLeases {
+					t.Errorf("release %d of a semaphore with %d leases: %d of the others woke up and made %d lists", i, maxLeases, woken, lists)
 				}
-				t.Logf("%d leases: at most %d lists for one release", maxLeases, most)
-				for _, q := range queue[waiters:] {
-					q.release()
+				if !queue[i+maxLeases].in() {
+					t.Fatalf("release %d: the next one is not in", i)
 				}
-				synctest.Wait()
-				wantNothingLeft(t, s)
-			})
+			}
+			t.Logf("%d leases: at most %d lists for one release", maxLeases, most)
+			for _, q := range queue[waiters:] {
+				q.release()
+			}
+			synctest.Wait()
+			wantNothingLeft(t, s)
 		})
 	}
 }

@@ -45,35 +45,33 @@ func TestOwnWatchIsThrottled(t *testing.T) {
 		"with hand-over":            {1, false, []locks.MutexOption{locks.WithLocalHandover(3)}},
 		"after a change, revocable": {1, true, []locks.MutexOption{locks.WithRevocable(func(context.Context, *locks.Lease) {})}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				operator, client := s.Client(t), s.Client(t)
-				lock := virtualMutex(t, c.opts...)(client)
-				giveBack(t, take(t, lock)) // it is connected
-				refuse := func() func() bool {
-					return s.Inject(curatortest.Rule{Op: "getData", Path: "/lock/**", SessionID: client.SessionID(), Times: c.times, Do: curatortest.Fail(throttled{})})
-				}
-				hit := func() bool { return false }
-				if !c.again {
-					hit = refuse()
-				}
-				lease := take(t, lock)
-				time.Sleep(time.Second)
-				if c.again {
-					hit = refuse()
-					suite.Got(operator.SetData().ForPath(t.Context(), lease.Path(), []byte("news"))).OK(t)
-				}
-				time.Sleep(10 * time.Second)
-				if !hit() {
-					t.Fatal("the watch was not refused")
-				}
-				if err := lease.Err(); err != nil {
-					t.Fatalf("the lease has ended because of a watch: %v", err)
-				}
-				suite.OK(t, operator.Delete().ForPath(t.Context(), lease.Path()))
-				wantLostSoon(t, lease, locks.LossNodeDeleted)
-				suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			operator, client := s.Client(t), s.Client(t)
+			lock := virtualMutex(t, c.opts...)(client)
+			giveBack(t, take(t, lock)) // it is connected
+			refuse := func() func() bool {
+				return s.Inject(curatortest.Rule{Op: "getData", Path: "/lock/**", SessionID: client.SessionID(), Times: c.times, Do: curatortest.Fail(throttled{})})
+			}
+			hit := func() bool { return false }
+			if !c.again {
+				hit = refuse()
+			}
+			lease := take(t, lock)
+			time.Sleep(time.Second)
+			if c.again {
+				hit = refuse()
+				suite.Got(operator.SetData().ForPath(t.Context(), lease.Path(), []byte("news"))).OK(t)
+			}
+			time.Sleep(10 * time.Second)
+			if !hit() {
+				t.Fatal("the watch was not refused")
+			}
+			if err := lease.Err(); err != nil {
+				t.Fatalf("the lease has ended because of a watch: %v", err)
+			}
+			suite.OK(t, operator.Delete().ForPath(t.Context(), lease.Path()))
+			wantLostSoon(t, lease, locks.LossNodeDeleted)
+			suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/retry"
 )
 
 // changed is Curator's driver with one part replaced.
@@ -115,9 +114,4 @@ func TestDriverMakesOtherNodes(t *testing.T) {
 			e.wantNodes(0)
 		}
 	})
-}
-
-func TestWithoutDriver(t *testing.T) {
-	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
-	suite.Got(locks.NewInterProcessMutex(client, "/a", locks.WithDriver(nil))).Fails(t, framework.ErrInvalidOption)
 }

@@ -97,27 +97,25 @@ func takeDowngraded(t *testing.T, client *framework.Client) *locks.Lease {
 // nothing may be left.
 func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionHolder)) {
 	for name, kind := range optionKinds {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				client, stopped := stoppable(t, s)
-				h := &optionHolder{t: t, s: s, stopped: stopped, client: client}
-				if err := h.client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if before != nil {
-					before(h)
-				}
-				h.lease = kind.take(t, h.client)
-				h.path = h.lease.Path()
-				if parts := h.lease.Parts(); len(parts) > 0 {
-					h.path = parts[len(parts)-1].Path()
-				}
-				h.nextWaiter = enqueue(t, s, kind.nextWaiter(t))
-				time.Sleep(time.Second) // the node is watched
-				h.wantBelieved()
-				test(h)
-				h.succeed(kind.delay)
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client, stopped := stoppable(t, s)
+			h := &optionHolder{t: t, s: s, stopped: stopped, client: client}
+			if err := h.client.BlockUntilConnected(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if before != nil {
+				before(h)
+			}
+			h.lease = kind.take(t, h.client)
+			h.path = h.lease.Path()
+			if parts := h.lease.Parts(); len(parts) > 0 {
+				h.path = parts[len(parts)-1].Path()
+			}
+			h.nextWaiter = enqueue(t, s, kind.nextWaiter(t))
+			time.Sleep(time.Second) // the node is watched
+			h.wantBelieved()
+			test(h)
+			h.succeed(kind.delay)
 		})
 	}
 }

@@ -31,27 +31,25 @@ func TestLocalHandoverInLine(t *testing.T) {
 			}
 		}, []error{framework.ErrClosed}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				goroutines := startGoroutines(t, s, append(c.opts, locks.WithLocalHandover(10))...)
-				holder, waiter, other := goroutines.join(), goroutines.join(), enqueue(t, s, virtualMutex(t))
-				c.end(s, holder, waiter)
-				<-waiter.done
-				suite.WantErr(t, waiter.err, c.wants...)
-				if errors.Is(waiter.err, context.DeadlineExceeded) {
-					t.Errorf("%v matches context.DeadlineExceeded", waiter.err)
-				}
-				if err := holder.lease.Release(t.Context()); name != "closed" && err != nil {
-					t.Error(err)
-				}
-				other.release()
-				if n := locks.InLine(goroutines.lock.(*locks.InterProcessMutex)); n != -1 {
-					t.Errorf("%d are left in the line", n)
-				}
-				if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
-					t.Errorf("nodes %q and %d watches are left", names, n)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			goroutines := startGoroutines(t, s, append(c.opts, locks.WithLocalHandover(10))...)
+			holder, waiter, other := goroutines.join(), goroutines.join(), enqueue(t, s, virtualMutex(t))
+			c.end(s, holder, waiter)
+			<-waiter.done
+			suite.WantErr(t, waiter.err, c.wants...)
+			if errors.Is(waiter.err, context.DeadlineExceeded) {
+				t.Errorf("%v matches context.DeadlineExceeded", waiter.err)
+			}
+			if err := holder.lease.Release(t.Context()); name != "closed" && err != nil {
+				t.Error(err)
+			}
+			other.release()
+			if n := locks.InLine(goroutines.lock.(*locks.InterProcessMutex)); n != -1 {
+				t.Errorf("%d are left in the line", n)
+			}
+			if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
+				t.Errorf("nodes %q and %d watches are left", names, n)
+			}
 		})
 	}
 }

@@ -44,27 +44,25 @@ func TestRuleH3(t *testing.T) {
 // that has not waited is released without.
 func TestRuleH7(t *testing.T) {
 	for name, waits := range map[string]bool{"waited": true, "did not wait": false} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var other *queued
-				if waits {
-					other = enqueue(t, s, virtualMutex(t))
-				}
-				c := startGoroutines(t, s, locks.WithLocalHandover(10))
-				first, second := c.join(), c.join()
-				if waits {
-					other.release()
-				}
-				first.release()
-				if !second.in() || second.lease.Token() != first.lease.Token() {
-					t.Fatal("the node was not handed over")
-				}
-				c.traffic.Take()
-				second.release()
-				if got := c.traffic.Take(); strings.Contains(got, "multi=1") != waits {
-					t.Errorf("%q for the last release", got)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			var other *queued
+			if waits {
+				other = enqueue(t, s, virtualMutex(t))
+			}
+			c := startGoroutines(t, s, locks.WithLocalHandover(10))
+			first, second := c.join(), c.join()
+			if waits {
+				other.release()
+			}
+			first.release()
+			if !second.in() || second.lease.Token() != first.lease.Token() {
+				t.Fatal("the node was not handed over")
+			}
+			c.traffic.Take()
+			second.release()
+			if got := c.traffic.Take(); strings.Contains(got, "multi=1") != waits {
+				t.Errorf("%q for the last release", got)
+			}
 		})
 	}
 }

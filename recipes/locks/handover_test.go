@@ -107,30 +107,28 @@ var operatorFaults = map[string]struct {
 // there would be many else.
 func TestLocalHandoverOfTheWatch(t *testing.T) {
 	for name, c := range operatorFaults {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				operator := s.Client(t)
-				goroutines := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(nil))
-				holder := goroutines.join()
-				for i := range 4 {
-					time.Sleep(time.Second)
-					synctest.Wait()
-					if got := goroutines.traffic.Take(); i > 0 && got != "" {
-						t.Fatalf("%q while the lock is held that was handed over", got)
-					}
-					next := goroutines.join()
-					holder.release()
-					holder = next
-				}
-				suite.OK(t, c.fault(operator, holder.lease.Path()))
-				e := &env{t: t}
-				e.lost(holder.lease, c.want)
-				_ = holder.lease.Release(t.Context())
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			operator := s.Client(t)
+			goroutines := startGoroutines(t, s, locks.WithLocalHandover(10), locks.WithRevocable(nil))
+			holder := goroutines.join()
+			for i := range 4 {
+				time.Sleep(time.Second)
 				synctest.Wait()
-				if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
-					t.Errorf("nodes %q and %d watches are left", names, n)
+				if got := goroutines.traffic.Take(); i > 0 && got != "" {
+					t.Fatalf("%q while the lock is held that was handed over", got)
 				}
-			})
+				next := goroutines.join()
+				holder.release()
+				holder = next
+			}
+			suite.OK(t, c.fault(operator, holder.lease.Path()))
+			e := &env{t: t}
+			e.lost(holder.lease, c.want)
+			_ = holder.lease.Release(t.Context())
+			synctest.Wait()
+			if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
+				t.Errorf("nodes %q and %d watches are left", names, n)
+			}
 		})
 	}
 }
@@ -186,27 +184,25 @@ func TestLocalHandoverAfterLoss(t *testing.T) {
 			return nil
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				c := startGoroutines(t, s, locks.WithLocalHandover(10))
-				holder, next := c.join(), c.join()
-				time.Sleep(time.Second) // its node is watched
-				suite.OK(t, lose(s, c, holder.lease.Path()))
-				<-holder.lease.Context().Done()
-				time.Sleep(time.Minute)
-				if name != "suspended" && !next.in() {
-					t.Fatal("the next waits for a lease that is lost")
-				}
-				_ = holder.lease.Release(t.Context()) // says what happened; that is tested elsewhere
-				time.Sleep(time.Minute)
-				if next.in(); next.lease.Token() <= holder.lease.Token() {
-					t.Error("a lost node was handed over")
-				}
-				next.release()
-				if names := s.Children("/lock"); len(names) != 0 {
-					t.Errorf("%q are left", names)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			c := startGoroutines(t, s, locks.WithLocalHandover(10))
+			holder, next := c.join(), c.join()
+			time.Sleep(time.Second) // its node is watched
+			suite.OK(t, lose(s, c, holder.lease.Path()))
+			<-holder.lease.Context().Done()
+			time.Sleep(time.Minute)
+			if name != "suspended" && !next.in() {
+				t.Fatal("the next waits for a lease that is lost")
+			}
+			_ = holder.lease.Release(t.Context()) // says what happened; that is tested elsewhere
+			time.Sleep(time.Minute)
+			if next.in(); next.lease.Token() <= holder.lease.Token() {
+				t.Error("a lost node was handed over")
+			}
+			next.release()
+			if names := s.Children("/lock"); len(names) != 0 {
+				t.Errorf("%q are left", names)
+			}
 		})
 	}
 }

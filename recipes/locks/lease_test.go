@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -44,14 +43,6 @@ func TestBoundContextEndsAtOnce(t *testing.T) {
 		}
 		e.wantNodes(0)
 	})
-}
-
-func TestZeroLease(t *testing.T) {
-	lease := new(locks.Lease)
-	if lease.Token() != -1 || lease.Path() != "" || lease.Release(t.Context()) != nil ||
-		lease.Bind(t.Context()).Err() == nil || lease.Context().Err() == nil || !errors.Is(lease.Err(), locks.ErrNotHeld) {
-		t.Error("the zero lease is held")
-	}
 }
 
 // A policy that takes every state for an error keeps nobody from the lock while there is

@@ -61,34 +61,32 @@ func TestLockDelay(t *testing.T) {
 			giveBack(q.t, q.lease)
 		}, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				holder, next := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
-				if !holder.in() {
-					t.Fatal("the first has to wait")
-				}
-				wantRecord(t, s, true)
-				begin := time.Now()
-				c.lose(s, holder)
-				time.Sleep(10 * time.Second)
-				if !c.delayed {
-					next.release()
-					wantRecord(t, s, false)
-					return
-				}
-				if next.in() {
-					t.Fatal("let in during the delay")
-				}
-				suite.Got(delayed(t)(s.Client(t)).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
-				<-next.done
-				if took := time.Since(begin); took < delay || took > delay+20*time.Second {
-					t.Errorf("the delay took %v", took)
-				}
-				_ = holder.lease.Release(t.Context())
-				wantRecord(t, s, true)
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			holder, next := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+			if !holder.in() {
+				t.Fatal("the first has to wait")
+			}
+			wantRecord(t, s, true)
+			begin := time.Now()
+			c.lose(s, holder)
+			time.Sleep(10 * time.Second)
+			if !c.delayed {
 				next.release()
 				wantRecord(t, s, false)
-			})
+				return
+			}
+			if next.in() {
+				t.Fatal("let in during the delay")
+			}
+			suite.Got(delayed(t)(s.Client(t)).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
+			<-next.done
+			if took := time.Since(begin); took < delay || took > delay+20*time.Second {
+				t.Errorf("the delay took %v", took)
+			}
+			_ = holder.lease.Release(t.Context())
+			wantRecord(t, s, true)
+			next.release()
+			wantRecord(t, s, false)
 		})
 	}
 }
@@ -191,22 +189,20 @@ func wantDelay(t *testing.T, s *curatortest.Server, holder, next *queued) {
 // of another: what it finds then is that of who has the lock.
 func TestLockDelayOfTheLiving(t *testing.T) {
 	for _, op := range []string{"getData", "multi"} {
-		t.Run(op, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
-				s.Inject(curatortest.Rule{
-					Op: op, Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutBefore(),
-				})
-				accept := s.Refuse()
-				first.release()
-				s.ExpireSession(second.client.SessionID())
-				if !third.in() {
-					t.Fatal("the third is not let in")
-				}
-				accept()
-				time.Sleep(2 * delay)
-				wantDelay(t, s, third, second)
+		runVirtual(t, op, func(t *testing.T, s *curatortest.Server) {
+			first, second, third := enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t)), enqueue(t, s, delayed(t))
+			s.Inject(curatortest.Rule{
+				Op: op, Path: "/lock.holder", SessionID: second.client.SessionID(), Do: curatortest.CutBefore(),
 			})
+			accept := s.Refuse()
+			first.release()
+			s.ExpireSession(second.client.SessionID())
+			if !third.in() {
+				t.Fatal("the third is not let in")
+			}
+			accept()
+			time.Sleep(2 * delay)
+			wantDelay(t, s, third, second)
 		})
 	}
 }
@@ -262,24 +258,22 @@ func TestLockDelayOfTries(t *testing.T) {
 			return lock.Acquire(ctx)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				holder := enqueue(t, s, delayed(t))
-				s.ExpireSession(holder.client.SessionID())
-				lock := delayed(t)(s.Client(t))
-				begin := time.Now()
-				lease, err := acquire(t.Context(), lock)
-				for err != nil && time.Since(begin) < 2*delay {
-					suite.WantErr(t, err, locks.ErrNotAcquired)
-					time.Sleep(time.Second)
-					lease, err = acquire(t.Context(), lock)
-				}
-				if took := time.Since(begin); err != nil || took < delay || took > delay+10*time.Second {
-					t.Errorf("after %v: %v", took, err)
-				}
-				giveBack(t, lease)
-				suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			holder := enqueue(t, s, delayed(t))
+			s.ExpireSession(holder.client.SessionID())
+			lock := delayed(t)(s.Client(t))
+			begin := time.Now()
+			lease, err := acquire(t.Context(), lock)
+			for err != nil && time.Since(begin) < 2*delay {
+				suite.WantErr(t, err, locks.ErrNotAcquired)
+				time.Sleep(time.Second)
+				lease, err = acquire(t.Context(), lock)
+			}
+			if took := time.Since(begin); err != nil || took < delay || took > delay+10*time.Second {
+				t.Errorf("after %v: %v", took, err)
+			}
+			giveBack(t, lease)
+			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
 		})
 	}
 }

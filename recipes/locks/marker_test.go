@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,61 +49,31 @@ func TestTraffic(t *testing.T) {
 	})
 }
 
-// One transaction deletes the holder's node and the waiter's, as zkCli's deleteall does. The
-// waiter begins again, or it is let in between the two events and loses the lock at once.
-func TestNoGrantWithinTransaction(t *testing.T) {
-	for range 20 {
-		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-			holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-			operator := s.Client(t)
-			ops := []framework.Op{operator.TransactionOp().Delete().ForPath(holder.lease.Path())}
-			for _, name := range s.Children("/lock") {
-				if path := "/lock/" + name; path != holder.lease.Path() {
-					ops = append(ops, operator.TransactionOp().Delete().ForPath(path))
-				}
-			}
-			suite.Got(operator.Transaction().ForOperations(t.Context(), ops...)).OK(t)
-			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-			synctest.Wait()
-			<-waiter.done
-			if err := waiter.lease.Err(); err != nil && !lostFor(err, locks.LossNodeDeleted) {
-				t.Error(err)
-			}
-			if err := waiter.lease.Release(t.Context()); err != nil && !errors.Is(err, locks.ErrLockLost) {
-				t.Error(err)
-			}
-			wantNothingLeft(t, s)
-		})
-	}
-}
-
 // A write lease that a reader was made from does not mark its release, and its going is not
 // counted: the writer behind waits for the reader.
 func TestDowngradeKeepsWritersOut(t *testing.T) {
 	for name, waited := range map[string]bool{"holder that had waited": true, "holder that had not": false} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				rwOf := func(c *framework.Client) *locks.InterProcessReadWriteLock {
-					rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
-					return rw
-				}
-				writeLock := func(c *framework.Client) locks.InterProcessLock { return rwOf(c).WriteLock() }
-				holder, waiter := enqueue(t, s, writeLock), enqueue(t, s, writeLock)
-				if waited {
-					first := holder
-					holder, waiter = waiter, enqueue(t, s, writeLock)
-					first.release()
-				}
-				if !holder.in() {
-					t.Fatal("the holder is not let in")
-				}
-				read := suite.Got(rwOf(holder.client).Downgrade(t.Context(), holder.lease)).OK(t)
-				if waiter.in() {
-					t.Fatal("a writer is let in beside a reader")
-				}
-				giveBack(t, read)
-				waiter.release()
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			rwOf := func(c *framework.Client) *locks.InterProcessReadWriteLock {
+				rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
+				return rw
+			}
+			writeLock := func(c *framework.Client) locks.InterProcessLock { return rwOf(c).WriteLock() }
+			holder, waiter := enqueue(t, s, writeLock), enqueue(t, s, writeLock)
+			if waited {
+				first := holder
+				holder, waiter = waiter, enqueue(t, s, writeLock)
+				first.release()
+			}
+			if !holder.in() {
+				t.Fatal("the holder is not let in")
+			}
+			read := suite.Got(rwOf(holder.client).Downgrade(t.Context(), holder.lease)).OK(t)
+			if waiter.in() {
+				t.Fatal("a writer is let in beside a reader")
+			}
+			giveBack(t, read)
+			waiter.release()
 		})
 	}
 }

@@ -25,29 +25,27 @@ func TestMaxHoldAfterAnotherLoss(t *testing.T) {
 			suite.OK(holder.t, locks.AttemptRevoke(holder.t.Context(), holder.client, holder.lease.Path()))
 		}, locks.LossRevoked},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				holder := enqueue(t, s, virtualMutex(t, locks.WithMaxHold(most), locks.WithRevocable(nil)))
-				next := enqueue(t, s, virtualMutex(t))
-				c.lose(s, holder)
-				<-holder.lease.Context().Done()
-				e := &env{t: t}
-				e.lost(holder.lease, c.want)
-				time.Sleep(most / 2)
-				if next.in() {
-					t.Fatal("let in beside who may release still")
-				}
-				time.Sleep(most)
-				if !next.in() {
-					t.Fatal("the lock is kept by who never releases it")
-				}
-				suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
-				next.release()
-				synctest.Wait()
-				if n := s.Watches(); n != 0 {
-					t.Errorf("%d watches are left", n)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			holder := enqueue(t, s, virtualMutex(t, locks.WithMaxHold(most), locks.WithRevocable(nil)))
+			next := enqueue(t, s, virtualMutex(t))
+			c.lose(s, holder)
+			<-holder.lease.Context().Done()
+			e := &env{t: t}
+			e.lost(holder.lease, c.want)
+			time.Sleep(most / 2)
+			if next.in() {
+				t.Fatal("let in beside who may release still")
+			}
+			time.Sleep(most)
+			if !next.in() {
+				t.Fatal("the lock is kept by who never releases it")
+			}
+			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+			next.release()
+			synctest.Wait()
+			if n := s.Watches(); n != 0 {
+				t.Errorf("%d watches are left", n)
+			}
 		})
 	}
 }

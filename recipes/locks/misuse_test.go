@@ -11,33 +11,25 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
 var noContext context.Context
 
+// participating is a lock that lists its contenders.
+type participating interface {
+	ParticipantNodes(ctx context.Context) ([]string, error)
+}
+
 // calls are everything that takes a context and needs a client, of every kind of lock.
 func calls(t *testing.T, client *framework.Client) map[string]func(ctx context.Context) error {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	mutex, err := locks.NewInterProcessMutex(client, "/mutex")
-	must(err)
-	rw, err := locks.NewInterProcessReadWriteLock(client, "/rw")
-	must(err)
-	semaphore, err := locks.NewInterProcessSemaphore(client, "/semaphore", 3)
-	must(err)
-	v2, err := locks.NewInterProcessSemaphoreV2(client, "/v2", 3)
-	must(err)
-	semaphoreMutex, err := locks.NewInterProcessSemaphoreMutex(client, "/semaphore-mutex")
-	must(err)
-	multi, err := locks.NewInterProcessMultiLock(mutex, semaphoreMutex)
-	must(err)
+	mutex := mutexAtPath(t, client, "/mutex")
+	rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/rw")).OK(t)
+	semaphore := suite.Got(locks.NewInterProcessSemaphore(client, "/semaphore", 3)).OK(t)
+	v2 := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/v2", 3)).OK(t)
+	semaphoreMutex := suite.Got(locks.NewInterProcessSemaphoreMutex(client, "/semaphore-mutex")).OK(t)
+	multi := multiOf(t, mutex, semaphoreMutex)
 	all := map[string]func(ctx context.Context) error{
 		"AttemptRevoke": func(ctx context.Context) error { return locks.AttemptRevoke(ctx, client, "/mutex/node") },
 		"Inspect": func(ctx context.Context) error {
@@ -62,9 +54,7 @@ func calls(t *testing.T, client *framework.Client) map[string]func(ctx context.C
 		if s, ok := lock.(counted); ok {
 			all[name+" AcquireN"] = acquired(func(ctx context.Context) (*locks.Lease, error) { return s.AcquireN(ctx, 2) })
 		}
-		if p, ok := lock.(interface {
-			ParticipantNodes(ctx context.Context) ([]string, error)
-		}); ok {
+		if p, ok := lock.(participating); ok {
 			all[name+" ParticipantNodes"] = func(ctx context.Context) error {
 				_, err := p.ParticipantNodes(ctx)
 				return err
@@ -79,7 +69,7 @@ func calls(t *testing.T, client *framework.Client) map[string]func(ctx context.C
 
 // A client that is not started yet, or closed, hands out nothing, and says so at once.
 func TestClientIsNotThere(t *testing.T) {
-	latent := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	latent := notStarted(t)
 	for name, call := range calls(t, latent) {
 		if err := call(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 			t.Errorf("not started: %s: %v", name, err)
@@ -95,12 +85,6 @@ func TestClientIsNotThere(t *testing.T) {
 			}
 		}
 	})
-	if err := locks.AttemptRevoke(t.Context(), nil, "/a"); !errors.Is(err, framework.ErrNotStarted) {
-		t.Errorf("AttemptRevoke without a client: %v", err)
-	}
-	if _, err := locks.Inspect(t.Context(), nil, "/a"); !errors.Is(err, framework.ErrNotStarted) {
-		t.Errorf("Inspect without a client: %v", err)
-	}
 }
 
 // A nil context is an error that says so, and leaves nothing behind; an ended one is what it
@@ -203,7 +187,7 @@ func TestContextOfAnotherLock(t *testing.T) {
 
 // Wrong numbers are refused before anything is sent, with what is wrong.
 func TestNumbersOfLeases(t *testing.T) {
-	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	client := notStarted(t)
 	for _, n := range []int{0, -1} {
 		_, plain := locks.NewInterProcessSemaphore(client, "/a", n)
 		_, v2 := locks.NewInterProcessSemaphoreV2(client, "/a", n)

@@ -21,15 +21,13 @@ import (
 // Rule 1: the node is created and the queue is listed in one write. A node of a former session,
 // whose reply was lost, is not used.
 func TestRule1(t *testing.T) {
-	t.Run("one write", func(t *testing.T) {
-		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-			giveBack(t, take(t, mutexOf(t, s.Client(t)))) // makes the parents
-			holder := enqueue(t, s, virtualMutex(t))
-			if want := "create2=1 getChildren2=1 writes=1"; holder.joined != want {
-				t.Errorf("%q, want %q", holder.joined, want)
-			}
-			holder.release()
-		})
+	runVirtual(t, "one write", func(t *testing.T, s *curatortest.Server) {
+		giveBack(t, take(t, mutexOf(t, s.Client(t)))) // makes the parents
+		holder := enqueue(t, s, virtualMutex(t))
+		if want := "create2=1 getChildren2=1 writes=1"; holder.joined != want {
+			t.Errorf("%q, want %q", holder.joined, want)
+		}
+		holder.release()
 	})
 	t.Run("former session", func(t *testing.T) {
 		virtually(t, func(t *testing.T, e *env) {
@@ -144,28 +142,26 @@ func TestRule5(t *testing.T) {
 		"lost before":          {curatortest.CutBefore(), ""},
 		"applied, answer lost": {curatortest.CutAfter(), ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
-				first.release()
-				if !holder.in() {
-					t.Fatal("the second is not let in")
-				}
-				holder.traffic.Take()
-				hit := s.Inject(curatortest.Rule{Op: "multi", Do: c.fate})
-				giveBack(t, holder.lease)
-				time.Sleep(time.Minute)
-				if !hit() {
-					t.Fatal("no release was marked")
-				}
-				if got := holder.traffic.Take(); c.want != "" && got != c.want {
-					t.Errorf("%q, want %q", got, c.want)
-				}
-				waiter.release()
-				if names := s.Children("/lock"); len(names) != 0 {
-					t.Errorf("%q are left", names)
-				}
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			first, holder, waiter := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+			first.release()
+			if !holder.in() {
+				t.Fatal("the second is not let in")
+			}
+			holder.traffic.Take()
+			hit := s.Inject(curatortest.Rule{Op: "multi", Do: c.fate})
+			giveBack(t, holder.lease)
+			time.Sleep(time.Minute)
+			if !hit() {
+				t.Fatal("no release was marked")
+			}
+			if got := holder.traffic.Take(); c.want != "" && got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			waiter.release()
+			if names := s.Children("/lock"); len(names) != 0 {
+				t.Errorf("%q are left", names)
+			}
 		})
 	}
 }

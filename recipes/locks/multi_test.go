@@ -438,18 +438,3 @@ func TestMultiOfTwoClients(t *testing.T) {
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, sessionPolicy)
 }
-
-func TestMultiBadArguments(t *testing.T) {
-	suite.Got(locks.NewInterProcessMultiLock()).Fails(t, framework.ErrInvalidOption)
-	suite.Got(locks.NewInterProcessMultiLock(nil)).Fails(t, framework.ErrInvalidOption)
-	var nilCtx context.Context
-	for _, multi := range []*locks.InterProcessMultiLock{nil, {}} {
-		suite.Got(multi.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
-	}
-	multi := suite.Got(locks.NewInterProcessMultiLock(odd(func(context.Context) (*locks.Lease, error) { return nil, nil }))).OK(t)
-	suite.Got(multi.TryAcquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
-	var lease *locks.Lease
-	if lease.Parts() != nil || new(locks.Lease).Parts() != nil {
-		t.Error("no lease has parts")
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/retry"
 )
 
 func TestAcquireAndRelease(t *testing.T) {
@@ -196,44 +195,18 @@ func TestNamespace(t *testing.T) {
 	})
 }
 
-func TestOtherKindsAtThePath(t *testing.T) {
-	virtually(t, func(t *testing.T, e *env) {
-		create := e.observer.Create().CreatingParentsIfNeeded()
-		suite.Got(create.ForPath(t.Context(), e.path+"/notes")).OK(t)
-		e.release(e.acquire(e.mutex)) // other children do not matter
-		suite.Got(create.ForPath(t.Context(), e.path+"/_c_x-__READ__0000000000")).OK(t)
-		suite.Got(e.mutex.Acquire(t.Context())).Fails(t, locks.ErrKindMismatch)
-		e.wantNodes(2)
-	})
-}
-
-func TestBadArguments(t *testing.T) {
-	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
-	for _, path := range []string{"", "relative", "/", "/a/", "//a", "/a//b", "/a/./b", "/..", "/a\x00", "/a\n", "/a\xff"} {
-		suite.Got(locks.NewInterProcessMutex(client, path)).Fails(t, framework.ErrInvalidPath)
-	}
-	suite.Got(locks.NewInterProcessMutex(nil, "/a")).Fails(t, framework.ErrNotStarted)
-	suite.Got(locks.NewInterProcessMutex(client.UsingNamespace("a//b"), "/a")).Fails(t, framework.ErrInvalidPath)
-	for _, opt := range []locks.MutexOption{nil, locks.WithMaxWait(0), locks.WithMaxWait(-1), locks.WithMaxWait(5000), locks.WithReleaseTimeout(0)} {
-		suite.Got(locks.NewInterProcessMutex(client, "/a", opt)).Fails(t, framework.ErrInvalidOption)
-	}
-	mutex := suite.Got(locks.NewInterProcessMutex(client, "/a")).OK(t)
-	suite.Got(mutex.Acquire(t.Context())).Fails(t, framework.ErrNotStarted)
-	var none context.Context
-	suite.Got(mutex.Acquire(none)).Fails(t, framework.ErrInvalidOption)
-	suite.WantErr(t, locks.Do(t.Context(), nil, nil), framework.ErrInvalidOption)
-	var nilMutex *locks.InterProcessMutex
-	suite.Got(nilMutex.TryAcquire(t.Context())).Fails(t, framework.ErrInvalidOption)
-}
-
-// A nil lease acts as one that was never held.
+// A nil lease, and the zero one, act as one that was never held.
 func TestNilLease(t *testing.T) {
-	var lease *locks.Lease
-	suite.WantErr(t, lease.Err(), locks.ErrNotHeld)
-	if lease.Token() != -1 || lease.Path() != "" || lease.Release(t.Context()) != nil {
-		t.Error("a nil lease is held")
-	}
-	if lease.Context().Err() == nil || lease.Bind(t.Context()).Err() == nil {
-		t.Error("a nil lease's contexts have not ended")
+	for _, lease := range []*locks.Lease{nil, {}} {
+		suite.WantErr(t, lease.Err(), locks.ErrNotHeld)
+		if lease.Token() != -1 || lease.Path() != "" || lease.Parts() != nil || lease.Release(t.Context()) != nil {
+			t.Errorf("%#v is held", lease)
+		}
+		if lease.Context().Err() == nil || lease.Bind(t.Context()).Err() == nil {
+			t.Errorf("the contexts of %#v have not ended", lease)
+		}
+		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
+		suite.Got(lease.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
+		suite.Got(lease.GuardIdempotent(t.Context())).Fails(t, locks.ErrNotHeld)
 	}
 }

@@ -179,25 +179,23 @@ func TestOnQueuedKinds(t *testing.T) {
 		"writer":            {[]kindOf{read, read}, write, []string{"3/3"}, nil, 2},
 		"several, the last": {[]kindOf{mutex}, lastOfTwo(mutex), []string{"2/2"}, nil, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var others []*queued
-				for _, kind := range tt.others {
-					others = append(others, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return kind(t, c) }))
-				}
-				if tt.ahead >= 0 {
-					_, err := tt.lock(t, s.Client(t)).TryAcquire(t.Context())
-					wantAhead(t, err, tt.ahead)
-				}
-				var told places
-				w := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return tt.lock(t, c, told.option()) })
-				told.want(t, tt.told...)
-				for _, q := range others {
-					q.release()
-				}
-				told.want(t, tt.then...)
-				w.release()
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			var others []*queued
+			for _, kind := range tt.others {
+				others = append(others, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return kind(t, c) }))
+			}
+			if tt.ahead >= 0 {
+				_, err := tt.lock(t, s.Client(t)).TryAcquire(t.Context())
+				wantAhead(t, err, tt.ahead)
+			}
+			var told places
+			w := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return tt.lock(t, c, told.option()) })
+			told.want(t, tt.told...)
+			for _, q := range others {
+				q.release()
+			}
+			told.want(t, tt.then...)
+			w.release()
 		})
 	}
 }
@@ -235,23 +233,21 @@ func lastOfTwo(of func(t *testing.T, c *framework.Client, opts ...locks.Option) 
 // With a lock delay the first one waits, too. With the plain protocol it learns from a list that it is first.
 func TestOnQueuedLockDelay(t *testing.T) {
 	for name, opts := range map[string][]locks.MutexOption{"by the event": nil, "by a list": {locks.WithPlainProtocol()}} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				delay := locks.WithLockDelay(time.Minute)
-				holder := enqueue(t, s, virtualMutex(t, delay))
-				var told places
-				w := enqueue(t, s, virtualMutex(t, append(opts, delay, told.option())...))
-				told.want(t, "2/2")
-				s.ExpireSession(holder.client.SessionID())
-				time.Sleep(5 * time.Second)
-				told.want(t, "1/1")
-				_, err := mutexOf(t, s.Client(t), delay).TryAcquire(t.Context())
-				wantAhead(t, err, 1)
-				time.Sleep(time.Minute)
-				w.release()
-				told.want(t)
-				_ = holder.lease.Release(t.Context()) // it was lost
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			delay := locks.WithLockDelay(time.Minute)
+			holder := enqueue(t, s, virtualMutex(t, delay))
+			var told places
+			w := enqueue(t, s, virtualMutex(t, append(opts, delay, told.option())...))
+			told.want(t, "2/2")
+			s.ExpireSession(holder.client.SessionID())
+			time.Sleep(5 * time.Second)
+			told.want(t, "1/1")
+			_, err := mutexOf(t, s.Client(t), delay).TryAcquire(t.Context())
+			wantAhead(t, err, 1)
+			time.Sleep(time.Minute)
+			w.release()
+			told.want(t)
+			_ = holder.lease.Release(t.Context()) // it was lost
 		})
 	}
 }
@@ -355,19 +351,5 @@ func TestOnQueuedUsesTheLock(t *testing.T) {
 		}
 		told.want(t, "2/2")
 		q[0].release()
-	})
-}
-
-func TestOnQueuedNil(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		c, opt := s.Client(t), locks.WithOnQueued(nil)
-		_, mutex := locks.NewInterProcessMutex(c, "/lock", opt)
-		_, rw := locks.NewInterProcessReadWriteLock(c, "/lock", opt)
-		_, semaphore := locks.NewInterProcessSemaphore(c, "/lock", 2, opt)
-		_, v2 := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opt)
-		_, semaphoreMutex := locks.NewInterProcessSemaphoreMutex(c, "/lock", opt)
-		for _, err := range []error{mutex, rw, semaphore, v2, semaphoreMutex} {
-			suite.WantErr(t, err, framework.ErrInvalidOption)
-		}
 	})
 }

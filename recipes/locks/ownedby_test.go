@@ -209,47 +209,45 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 		},
 	}
 	for name, acquire := range acquisitions {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				var log suite.Log
-				client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-				open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
-					semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 2)).OK(t)
-					return semaphore
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			var log suite.Log
+			client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
+				semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 2)).OK(t)
+				return semaphore
+			}
+			other := open(s.Client(t))
+			held := []*locks.Lease{take(t, other)}
+			if name == "one" {
+				held = append(held, take(t, other))
+			}
+			done := make(chan *locks.Lease)
+			mine := open(client)
+			go func() {
+				lease, err := acquire(t.Context(), mine)
+				if err != nil {
+					t.Error(err)
 				}
-				other := open(s.Client(t))
-				held := []*locks.Lease{take(t, other)}
-				if name == "one" {
-					held = append(held, take(t, other))
-				}
-				done := make(chan *locks.Lease)
-				mine := open(client)
-				go func() {
-					lease, err := acquire(t.Context(), mine)
-					if err != nil {
-						t.Error(err)
-					}
-					done <- lease
-				}()
-				synctest.Wait()
-				s.ExpireSession(client.SessionID())
-				time.Sleep(10 * time.Second)
-				for _, lease := range held {
-					giveBack(t, lease)
-				}
-				lease := <-done
-				synctest.Wait()
-				if strings.Contains(log.String(), "lock lost") {
-					t.Errorf("a lock is lost that nobody had:\n%s", &log)
-				}
-				s.ExpireSession(client.SessionID())
-				<-lease.Context().Done()
-				synctest.Wait()
-				if !strings.Contains(log.String(), "lock lost") {
-					t.Errorf("the loss of a lease is not told:\n%s", &log)
-				}
-				suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-			})
+				done <- lease
+			}()
+			synctest.Wait()
+			s.ExpireSession(client.SessionID())
+			time.Sleep(10 * time.Second)
+			for _, lease := range held {
+				giveBack(t, lease)
+			}
+			lease := <-done
+			synctest.Wait()
+			if strings.Contains(log.String(), "lock lost") {
+				t.Errorf("a lock is lost that nobody had:\n%s", &log)
+			}
+			s.ExpireSession(client.SessionID())
+			<-lease.Context().Done()
+			synctest.Wait()
+			if !strings.Contains(log.String(), "lock lost") {
+				t.Errorf("the loss of a lease is not told:\n%s", &log)
+			}
+			suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 		})
 	}
 }

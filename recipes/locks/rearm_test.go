@@ -108,48 +108,32 @@ func TestCloseWhileOwnNodeIsWatched(t *testing.T) {
 	}{
 		"lost": {}, "held": {opts: []framework.Option{sessionPolicy}}, "handed over": {[]framework.Option{sessionPolicy}, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				client := s.Client(t, c.opts...)
-				mutex := virtualMutex(t, locks.WithLocalHandover(1))(client)
-				holder, taken := take(t, mutex), make(chan *locks.Lease)
-				if c.handed {
-					go func() { taken <- take(t, mutex) }()
-					synctest.Wait()
-				}
-				hit := s.Inject(curatortest.Rule{Op: "getData", Do: curatortest.CutBefore()})
-				s.Refuse()
-				time.Sleep(time.Second)
-				if !hit() {
-					t.Fatal("the node is not watched")
-				}
-				if c.handed {
-					giveBack(t, holder)
-					holder = <-taken
-				}
-				begin := time.Now()
-				err := client.Close(context.Background())
-				if took := time.Since(begin); took > time.Minute {
-					t.Errorf("Close took %v: %v", took, err)
-				}
-				_ = holder.Release(t.Context()) // says what is tested elsewhere
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client := s.Client(t, c.opts...)
+			mutex := virtualMutex(t, locks.WithLocalHandover(1))(client)
+			holder, taken := take(t, mutex), make(chan *locks.Lease)
+			if c.handed {
+				go func() { taken <- take(t, mutex) }()
+				synctest.Wait()
+			}
+			hit := s.Inject(curatortest.Rule{Op: "getData", Do: curatortest.CutBefore()})
+			s.Refuse()
+			time.Sleep(time.Second)
+			if !hit() {
+				t.Fatal("the node is not watched")
+			}
+			if c.handed {
+				giveBack(t, holder)
+				holder = <-taken
+			}
+			begin := time.Now()
+			err := client.Close(context.Background())
+			if took := time.Since(begin); took > time.Minute {
+				t.Errorf("Close took %v: %v", took, err)
+			}
+			_ = holder.Release(t.Context()) // says what is tested elsewhere
 		})
 	}
-}
-
-// The holder's node is watched again after its data was changed.
-func TestOwnNodeIsWatchedAgain(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		lease := take(t, mutexOf(t, s.Client(t)))
-		other := s.Client(t)
-		synctest.Wait()
-		suite.Got(other.SetData().ForPath(t.Context(), lease.Path(), nil)).OK(t)
-		synctest.Wait()
-		suite.OK(t, other.Delete().ForPath(t.Context(), lease.Path()))
-		<-lease.Context().Done()
-		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
-	})
 }
 
 // The connection breaks before the holder's node is watched, and the servers are gone: Close does
@@ -184,18 +168,5 @@ func TestListRefused(t *testing.T) {
 		if names := s.Children("/lock"); len(names) != 0 {
 			t.Errorf("nodes %q", names)
 		}
-	})
-}
-
-// The search after a lost reply looks behind a sync: the server may lag.
-func TestSyncBeforeTheSearch(t *testing.T) {
-	virtually(t, func(t *testing.T, e *env) {
-		e.release(e.acquire(e.mutex))
-		e.network.On(jute.OpCreate2, suite.CutAfter, nil)
-		lease := e.acquire(e.mutex)
-		if n := e.network.Requests(jute.OpSync); n == 0 {
-			t.Error("no sync before the search")
-		}
-		e.release(lease)
 	})
 }

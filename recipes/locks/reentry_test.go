@@ -252,18 +252,3 @@ func TestTryDo(t *testing.T) {
 		}
 	})
 }
-
-// A sibling stays out while a grandchild is in, although the child was released.
-func TestGrandchildKeepsSiblingsOut(t *testing.T) {
-	virtually(t, func(t *testing.T, e *env) {
-		outer := e.acquire(e.mutex)
-		child := e.acquireWith(outer.Context())
-		grandchild := e.acquireWith(child.Context())
-		e.release(child)
-		suite.Got(e.mutex.TryAcquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
-		e.release(grandchild)
-		e.release(e.acquireWith(outer.Context()))
-		e.release(outer)
-		e.wantNodes(0)
-	})
-}

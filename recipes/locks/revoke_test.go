@@ -20,58 +20,6 @@ func (e *env) revoke(path string) {
 	suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, path))
 }
 
-// TestRevoke asks a holder for the lock, who lets go, and then a waiter, who is told when it
-// is granted the lock.
-func TestRevoke(t *testing.T) {
-	onBackends(t, withRealServer, func(t *testing.T, e *env) {
-		asked := make(chan error, 4)
-		polite := locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) {
-			asked <- errors.Join(ctx.Err(), lease.Release(ctx))
-		})
-		first := e.acquire(e.lock(e.client, polite))
-		waiting := e.queue(t.Context(), e.other(polite), 2)
-		nodes := e.wantNodes(2)
-		e.revoke(e.path + "/" + nodes[1]) // the waiter, which cannot let go yet
-		e.revoke(first.Path())
-		if err := <-asked; err != nil {
-			t.Errorf("the holder: %v", err)
-		}
-		second := e.granted(waiting)
-		if err := <-asked; err != nil {
-			t.Errorf("the waiter: %v", err)
-		}
-		for _, lease := range []*locks.Lease{first, second} {
-			<-lease.Context().Done()
-			suite.WantErr(t, lease.Err(), locks.ErrReleased)
-		}
-		e.untilNodes(0)
-		suite.WantErr(t, locks.AttemptRevoke(t.Context(), e.observer, first.Path()), framework.ErrNoNode)
-	})
-}
-
-// TestRevokeWithoutFunction ends the lease's context; the lock stays held until the release,
-// which confirms that nobody was let in. Who is not revocable is not touched.
-func TestRevokeWithoutFunction(t *testing.T) {
-	virtually(t, func(t *testing.T, e *env) {
-		lease := e.acquire(e.lock(e.client, locks.WithRevocable(nil)))
-		suite.Got(e.observer.SetData().ForPath(t.Context(), lease.Path(), []byte("hello"))).OK(t)
-		waiting := e.queue(t.Context(), e.other(), 2)
-		if err := lease.Err(); err != nil {
-			t.Errorf("after other data: %v", err)
-		}
-		e.revoke(lease.Path())
-		e.lost(lease, locks.LossRevoked)
-		e.wantNodes(2)
-		e.release(lease)
-		next := e.granted(waiting)
-		e.revoke(next.Path())
-		if err := next.Verify(t.Context()); err != nil {
-			t.Errorf("a lease that is not revocable: %v", err)
-		}
-		e.release(next)
-	})
-}
-
 // TestRevokeNested asks for a lock of which the outermost lease was released before the others.
 func TestRevokeNested(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
@@ -97,6 +45,7 @@ func TestRevokeNested(t *testing.T) {
 			e.release(middle)
 			e.release(inner)
 			e.wantNodes(0)
+			suite.WantErr(t, locks.AttemptRevoke(t.Context(), e.observer, outer.Path()), framework.ErrNoNode)
 		}
 	})
 }
@@ -142,46 +91,44 @@ func TestMaxHold(t *testing.T) {
 func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 	const most = time.Second
 	for _, n := range []int{1, 2} {
-		t.Run(fmt.Sprintf("%d of 2", n), func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
-					semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
-					return semaphore
+		runVirtual(t, fmt.Sprintf("%d of 2", n), func(t *testing.T, s *curatortest.Server) {
+			open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
+				semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
+				return semaphore
+			}
+			var held []*locks.Lease
+			for range 3 - n {
+				held = append(held, take(t, open()))
+			}
+			done := make(chan *locks.Lease)
+			go func() {
+				lease, err := open(locks.WithMaxHold(most)).AcquireN(t.Context(), n)
+				if err != nil {
+					t.Error(err)
 				}
-				var held []*locks.Lease
-				for range 3 - n {
-					held = append(held, take(t, open()))
-				}
-				done := make(chan *locks.Lease)
-				go func() {
-					lease, err := open(locks.WithMaxHold(most)).AcquireN(t.Context(), n)
-					if err != nil {
-						t.Error(err)
-					}
-					done <- lease
-				}()
-				synctest.Wait()
-				before := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
-				time.Sleep(time.Minute)
-				after := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
-				if len(before) != 4 || !slices.Equal(before, after) {
-					t.Errorf("nodes %q, and later %q", before, after)
-				}
-				for _, lease := range held {
-					giveBack(t, lease)
-				}
-				lease := <-done
-				granted := time.Now()
-				<-lease.Context().Done()
-				if d := time.Since(granted); d < most*9/10 || d > most {
-					t.Errorf("held for %v, want %v", d, most)
-				}
-				var loss *locks.LossError
-				if !errors.As(lease.Err(), &loss) || loss.Reason != locks.LossMaxHold {
-					t.Errorf("ended with %v", lease.Err())
-				}
+				done <- lease
+			}()
+			synctest.Wait()
+			before := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
+			time.Sleep(time.Minute)
+			after := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
+			if len(before) != 4 || !slices.Equal(before, after) {
+				t.Errorf("nodes %q, and later %q", before, after)
+			}
+			for _, lease := range held {
 				giveBack(t, lease)
-			})
+			}
+			lease := <-done
+			granted := time.Now()
+			<-lease.Context().Done()
+			if d := time.Since(granted); d < most*9/10 || d > most {
+				t.Errorf("held for %v, want %v", d, most)
+			}
+			var loss *locks.LossError
+			if !errors.As(lease.Err(), &loss) || loss.Reason != locks.LossMaxHold {
+				t.Errorf("ended with %v", lease.Err())
+			}
+			giveBack(t, lease)
 		})
 	}
 }

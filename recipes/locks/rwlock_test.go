@@ -13,7 +13,6 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -321,28 +320,4 @@ func TestReadWriteNodeData(t *testing.T) {
 		e.release(write)
 		e.release(read)
 	})
-}
-
-func TestReadWriteBadArguments(t *testing.T) {
-	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
-	suite.Got(locks.NewInterProcessReadWriteLock(client, "relative")).Fails(t, framework.ErrInvalidPath)
-	suite.Got(locks.NewInterProcessReadWriteLock(nil, "/a")).Fails(t, framework.ErrNotStarted)
-	suite.Got(locks.NewInterProcessReadWriteLock(client, "/a", nil)).Fails(t, framework.ErrInvalidOption)
-	var none *locks.InterProcessReadWriteLock
-	var nilCtx context.Context
-	for _, rw := range []*locks.InterProcessReadWriteLock{none, {}} {
-		for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
-			suite.Got(lock.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
-			suite.Got(lock.TryAcquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
-		}
-		suite.Got(rw.Downgrade(t.Context(), nil)).Fails(t, framework.ErrInvalidOption)
-		suite.Got(rw.ReadLock().ParticipantNodes(t.Context())).Fails(t, framework.ErrInvalidOption)
-		if rw.ReadLock().IsAcquiredInThisProcess() || rw.WriteLock().IsOwnedBy(t.Context()) {
-			t.Error("a lock that is none is held")
-		}
-	}
-	rw := suite.Got(locks.NewInterProcessReadWriteLock(client, "/a")).OK(t)
-	for _, lock := range []locks.InterProcessLock{rw.ReadLock(), rw.WriteLock()} {
-		suite.Got(lock.Acquire(nilCtx)).Fails(t, framework.ErrInvalidOption)
-	}
 }

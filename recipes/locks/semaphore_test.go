@@ -4,64 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/retry"
 )
-
-// Never more than the maximum are in, and all get their turn.
-func TestSemaphoreMaximum(t *testing.T) {
-	const clients, goroutines, rounds = 3, 2, 6
-	for name, n := range map[string]int32{"1": 1, "3": 3} {
-		t.Run(name, func(t *testing.T) {
-			onBackends(t, withRealServer, func(t *testing.T, e *env) {
-				var in, most atomic.Int32
-				full := make(chan struct{}) // closed when as many are in as can be
-				fill := sync.OnceFunc(func() { close(full) })
-				var wg sync.WaitGroup
-				for range clients {
-					semaphore := e.semaphore(e.otherClient(), int(n))
-					for range goroutines {
-						wg.Go(func() {
-							for range rounds {
-								err := locks.Do(t.Context(), semaphore, func(ctx context.Context, _ *locks.Lease) error {
-									now := in.Add(1)
-									defer in.Add(-1)
-									for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
-									}
-									if now == n {
-										fill()
-									}
-									select {
-									case <-full:
-									case <-time.After(20 * time.Second):
-										return errors.New("the others are not let in")
-									}
-									_, err := semaphore.ParticipantNodes(ctx) // gives the others time
-									return err
-								})
-								if err != nil {
-									t.Error(err)
-								}
-							}
-						})
-					}
-				}
-				wg.Wait()
-				if m := most.Load(); m != n {
-					t.Errorf("at most %d were in at a time, want %d", m, n)
-				}
-				e.wantNodes(0)
-			})
-		})
-	}
-}
 
 // A waiter gets in when any of the leases ahead goes, whichever it is.
 func TestSemaphoreAnyLeaseGoes(t *testing.T) {
@@ -146,19 +95,6 @@ func TestSemaphoreIsFlat(t *testing.T) {
 	})
 }
 
-// A semaphore of one excludes, without nesting.
-func TestSemaphoreOfOne(t *testing.T) {
-	virtually(t, func(t *testing.T, e *env) {
-		semaphore := e.semaphore(e.client, 1)
-		lease := e.acquire(semaphore)
-		suite.Got(semaphore.TryAcquire(lease.Context())).Fails(t, locks.ErrNotAcquired)
-		waiter := e.queue(t.Context(), e.semaphore(e.otherClient(), 1), 2)
-		e.waiting(waiter)
-		e.release(lease)
-		e.release(e.granted(waiter))
-	})
-}
-
 // Kinds of locks that would not exclude each other do not share a path.
 func TestKindMismatch(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
@@ -226,19 +162,4 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		suite.OK(t, f.observer.Delete().ForPath(t.Context(), f.path+dir+"/leases"))
 		f.wantNone()
 	})
-}
-
-func TestSemaphoreBadArguments(t *testing.T) {
-	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
-	for _, n := range []int{0, -1} {
-		suite.Got(locks.NewInterProcessSemaphore(client, "/a", n)).Fails(t, framework.ErrInvalidOption)
-	}
-	suite.Got(locks.NewInterProcessSemaphore(client, "a", 1)).Fails(t, framework.ErrInvalidPath)
-	suite.Got(locks.NewInterProcessSemaphore(nil, "/a", 1)).Fails(t, framework.ErrNotStarted)
-	suite.Got(locks.NewInterProcessSemaphore(client, "/a", 1, nil)).Fails(t, framework.ErrInvalidOption)
-	for _, semaphore := range []*locks.InterProcessSemaphore{nil, {}} {
-		suite.Got(semaphore.Acquire(t.Context())).Fails(t, framework.ErrInvalidOption)
-		suite.Got(semaphore.TryAcquire(t.Context())).Fails(t, framework.ErrInvalidOption)
-		suite.Got(semaphore.ParticipantNodes(t.Context())).Fails(t, framework.ErrInvalidOption)
-	}
 }

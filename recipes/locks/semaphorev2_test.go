@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/listen"
@@ -270,75 +268,4 @@ func TestSemaphoreMutex(t *testing.T) {
 		e.release(e.acquire(mine))
 		e.intact()
 	})
-}
-
-// Several clients, several goroutines each, one at a time.
-func TestSemaphoreMutexExcludes(t *testing.T) {
-	onLeased(t, 1, func(e *leasedEnv) {
-		var inside, peak int
-		var mu sync.Mutex
-		var working sync.WaitGroup
-		for range 3 {
-			client, _ := e.b.Client(e.t)
-			m := suite.Got(locks.NewInterProcessSemaphoreMutex(client, e.path)).OK(e.t)
-			for range 2 {
-				working.Go(func() {
-					for range 5 {
-						err := locks.Do(e.soon(), m, func(context.Context, *locks.Lease) error {
-							mu.Lock()
-							inside++
-							peak = max(peak, inside)
-							mu.Unlock()
-							<-time.After(time.Millisecond)
-							mu.Lock()
-							inside--
-							mu.Unlock()
-							return nil
-						})
-						if err != nil {
-							e.t.Error(err)
-						}
-					}
-				})
-			}
-		}
-		working.Wait()
-		if peak != 1 {
-			e.t.Errorf("%d were in at a time", peak)
-		}
-		e.intact()
-	})
-}
-
-// Nil and zero values hand out nothing.
-func TestSemaphoreV2Misuse(t *testing.T) {
-	for _, lock := range []locks.InterProcessLock{
-		(*locks.InterProcessSemaphoreV2)(nil), &locks.InterProcessSemaphoreV2{},
-		(*locks.InterProcessSemaphoreMutex)(nil), &locks.InterProcessSemaphoreMutex{},
-	} {
-		for _, acquire := range []func(context.Context) (*locks.Lease, error){lock.Acquire, lock.TryAcquire} {
-			if lease, err := acquire(t.Context()); lease != nil || !errors.Is(err, framework.ErrInvalidOption) {
-				t.Errorf("%T: %v, %v", lock, lease, err)
-			}
-		}
-	}
-	for _, s := range []*locks.InterProcessSemaphoreV2{nil, {}} {
-		if _, err := s.AcquireN(t.Context(), 1); !errors.Is(err, framework.ErrInvalidOption) {
-			t.Errorf("AcquireN: %v", err)
-		}
-		if _, err := s.ParticipantNodes(t.Context()); !errors.Is(err, framework.ErrInvalidOption) {
-			t.Errorf("ParticipantNodes: %v", err)
-		}
-	}
-	if (*locks.InterProcessSemaphoreMutex)(nil).IsAcquiredInThisProcess() || new(locks.InterProcessSemaphoreMutex).IsAcquiredInThisProcess() {
-		t.Error("a mutex without a client is acquired")
-	}
-	if _, err := locks.NewInterProcessSemaphoreV2WithCount(nil, "/a", nil); !errors.Is(err, framework.ErrInvalidOption) {
-		t.Errorf("without a count: %v", err)
-	}
-	for _, most := range []int{0, -1} {
-		if _, err := locks.NewInterProcessSemaphoreV2(nil, "/a", most); !errors.Is(err, framework.ErrInvalidOption) {
-			t.Errorf("%d leases: %v", most, err)
-		}
-	}
 }

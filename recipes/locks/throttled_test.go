@@ -58,30 +58,28 @@ func TestWatchIsThrottled(t *testing.T) {
 			return locks.NewInterProcessMutex(client, "/lock")
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-				open := func(client *framework.Client) locks.InterProcessLock {
-					lock := suite.Got(c.lock(t, client)).OK(t)
-					return lock
-				}
-				holder := enqueue(t, s, open)
-				time.Sleep(time.Second) // its own node is watched
-				rule := curatortest.Rule{Op: c.op, Times: 3, Do: curatortest.Fail(throttled{})}
-				var hit func() bool
-				if !c.late {
-					hit = s.Inject(rule)
-				}
-				waiter := enqueue(t, s, open)
-				if c.late {
-					hit = s.Inject(rule)
-				}
-				time.Sleep(time.Minute)
-				if waiter.in() || !hit() {
-					t.Fatal("let in, or not put off")
-				}
-				holder.release()
-				waiter.release()
-			})
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			open := func(client *framework.Client) locks.InterProcessLock {
+				lock := suite.Got(c.lock(t, client)).OK(t)
+				return lock
+			}
+			holder := enqueue(t, s, open)
+			time.Sleep(time.Second) // its own node is watched
+			rule := curatortest.Rule{Op: c.op, Times: 3, Do: curatortest.Fail(throttled{})}
+			var hit func() bool
+			if !c.late {
+				hit = s.Inject(rule)
+			}
+			waiter := enqueue(t, s, open)
+			if c.late {
+				hit = s.Inject(rule)
+			}
+			time.Sleep(time.Minute)
+			if waiter.in() || !hit() {
+				t.Fatal("let in, or not put off")
+			}
+			holder.release()
+			waiter.release()
 		})
 	}
 }

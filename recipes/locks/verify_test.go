@@ -177,10 +177,6 @@ func TestProofOfParts(t *testing.T) {
 		}
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
 	}, framework.WithErrorPolicy(state.SessionErrorPolicy()))
-	for _, lease := range []*locks.Lease{nil, {}} {
-		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
-		suite.Got(lease.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
-	}
 }
 
 // A view of the client may make the operations; another client's are refused.

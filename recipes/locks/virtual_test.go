@@ -17,8 +17,17 @@ import (
 // onVirtual runs test in virtual time, in which everybody is asleep or done when
 // synctest.Wait returns.
 func onVirtual(t *testing.T, test func(t *testing.T, s *curatortest.Server)) {
-	synctest.Test(t, func(t *testing.T) {
-		test(t, curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(suite.Tick)))
+	synctest.Test(t, func(t *testing.T) { test(t, startVirtual(t)) })
+}
+
+func startVirtual(t *testing.T) *curatortest.Server {
+	return curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(suite.Tick))
+}
+
+// runVirtual is onVirtual in a subtest.
+func runVirtual(t *testing.T, name string, test func(t *testing.T, s *curatortest.Server)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, startVirtual(t)) })
 	})
 }
 
