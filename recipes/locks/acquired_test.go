@@ -18,8 +18,8 @@ type acquirable interface{ IsAcquiredInThisProcess() bool }
 
 // A multi lock is acquired while the client holds all its locks, through whatever objects.
 func TestIsMultiAcquiredInThisProcess(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		multi, same, other := e.multi(e.all(e.client)...), e.multi(e.all(e.client)...), e.multi(e.all(e.otherClient())...)
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		multi, same, other := multiOf(t, e.all(e.client)...), multiOf(t, e.all(e.client)...), multiOf(t, e.all(e.otherClient())...)
 		want := func(when string, want bool) {
 			t.Helper()
 			if multi.IsAcquiredInThisProcess() != want || same.IsAcquiredInThisProcess() != want || other.IsAcquiredInThisProcess() {
@@ -33,9 +33,9 @@ func TestIsMultiAcquiredInThisProcess(t *testing.T) {
 		e.release(lease)
 		want("released", false)
 		var parts []*locks.Lease
-		for i := range e.paths {
+		for i := range multiDirs {
 			want("not all are held", false)
-			parts = append(parts, e.acquire(e.mutexAt(i, e.client)))
+			parts = append(parts, e.acquire(e.mutexAt(multiDirs[i], e.client)))
 		}
 		want("each is held by itself", true)
 		e.release(parts[1])

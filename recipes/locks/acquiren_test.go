@@ -15,13 +15,11 @@ import (
 var semaphores = map[string]func(e *env, n int) counted{
 	"plain": func(e *env, n int) counted {
 		client, _ := e.b.Client(e.t)
-		s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, n)).OK(e.t)
-		return s
+		return suite.Got(locks.NewInterProcessSemaphore(client, e.path, n)).OK(e.t)
 	},
 	"v2": func(e *env, n int) counted {
 		client, _ := e.b.Client(e.t)
-		s := suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, n)).OK(e.t)
-		return s
+		return suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, n)).OK(e.t)
 	},
 }
 

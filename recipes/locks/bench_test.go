@@ -63,8 +63,7 @@ func benchmarkMutex(b *testing.B, connect string) {
 // newMutex returns the mutex that is measured.
 func newMutex(b *testing.B, client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	b.Helper()
-	mutex := suite.Got(locks.NewInterProcessMutex(client, "/bench/lock", opts...)).OK(b)
-	return mutex
+	return suite.Got(locks.NewInterProcessMutex(client, "/bench/lock", opts...)).OK(b)
 }
 
 // BenchmarkReentry measures a nested acquire and release, which talk to no server.

@@ -122,8 +122,7 @@ func TestWaitForOneselfV2(t *testing.T) {
 
 func threeLeases(t *testing.T, client *framework.Client) *locks.InterProcessSemaphoreV2 {
 	t.Helper()
-	s := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 3)).OK(t)
-	return s
+	return suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 3)).OK(t)
 }
 
 // A waiter that began anew, since its node was deleted, warns as any other.

@@ -73,9 +73,7 @@ func TestLockDelayGivenUpBeforeTheGrant(t *testing.T) {
 				}
 				accept()
 				time.Sleep(10 * time.Second)
-				if names := s.Children("/lock"); len(names) > 0 {
-					t.Errorf("nodes %q are left", names)
-				}
+				wantQueue(t, s, 0)
 				wantNoDelay(t, s)
 			})
 		}

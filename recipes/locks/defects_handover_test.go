@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -93,12 +92,6 @@ func TestLocalHandoverOfShortHoldsRevoked(t *testing.T) {
 		}
 		wantNothingLeft(t, s)
 	})
-}
-
-// lostFor tells whether err says that a lock was lost for a reason.
-func lostFor(err error, want locks.LossReason) bool {
-	var loss *locks.LossError
-	return errors.As(err, &loss) && loss.Reason == want
 }
 
 // wantNothingLeft fails if a node of the lock, its holder record or a watch is left.

@@ -32,18 +32,16 @@ var javaSemaphores = map[string]func(t *testing.T, c *framework.Client, opts ...
 		return javaSemaphore(t, c, opts)
 	},
 	"two of a semaphore": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
-		return pair{javaSemaphore(t, c, opts)}
+		return several{javaSemaphore(t, c, opts), 2}
 	},
 	"mutex": func(t *testing.T, c *framework.Client, opts ...locks.SemaphoreOption) locks.InterProcessLock {
-		m := suite.Got(locks.NewInterProcessSemaphoreMutex(c, "/lock", opts...)).OK(t)
-		return m
+		return suite.Got(locks.NewInterProcessSemaphoreMutex(c, "/lock", opts...)).OK(t)
 	},
 }
 
 func javaSemaphore(t *testing.T, c *framework.Client, opts []locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
 	t.Helper()
-	s := suite.Got(locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opts...)).OK(t)
-	return s
+	return suite.Got(locks.NewInterProcessSemaphoreV2(c, "/lock", 2, opts...)).OK(t)
 }
 
 // A semaphore in Java's layout lets in with the plain protocol, too, be it free at once or after
@@ -60,13 +58,9 @@ func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
 					others = append(others, take(t, open(t, s.Client(t))))
 				}
 				client, traffic := suite.Tapped(t, s)
-				q := &queued{t: t, client: client, traffic: traffic, done: make(chan struct{})}
 				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 				defer cancel()
-				go func() {
-					defer close(q.done)
-					q.lease, q.err = open(t, client, locks.WithPlainProtocol()).Acquire(ctx)
-				}()
+				q := acquiring(ctx, open(t, client, locks.WithPlainProtocol()))
 				time.Sleep(2 * time.Second)
 				for _, lease := range others {
 					giveBack(t, lease)
@@ -94,8 +88,7 @@ func TestSemaphoreHasNoHerd(t *testing.T) {
 			var queue []*queued
 			for range maxLeases + waiters {
 				queue = append(queue, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock {
-					sem := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", maxLeases)).OK(t)
-					return sem
+					return suite.Got(locks.NewInterProcessSemaphore(c, "/lock", maxLeases)).OK(t)
 				}))
 			}
 			most := 0

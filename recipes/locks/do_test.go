@@ -40,9 +40,7 @@ func TestDoUnconfirmed(t *testing.T) {
 			err = locks.Do(ctx, multi, func(_ context.Context, l *locks.Lease) error {
 				lease, heal = l, e.network.Isolate()
 				lost := l.Parts()[0]
-				if err := e.observer.Delete().ForPath(t.Context(), lost.Path()); err != nil {
-					t.Error(err)
-				}
+				e.delete(lost.Path())
 				e.lost(lost, locks.LossNodeDeleted)
 				cancel()
 				return work

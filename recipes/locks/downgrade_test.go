@@ -169,13 +169,6 @@ func (w *writing) wantNoDowngrade(fate suite.Fate) {
 	suite.WantErr(w.t, w.write.Release(w.t.Context()), locks.ErrLockLost)
 }
 
-// delete is what an operator does.
-func (w *writing) delete(path string) {
-	if err := w.observer.Delete().ForPath(context.Background(), path); err != nil {
-		w.t.Error(err)
-	}
-}
-
 // The caller gives up: the write lease is held as before, and no reader's node is left.
 func TestDowngradeCancelled(t *testing.T) {
 	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {

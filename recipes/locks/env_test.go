@@ -57,8 +57,7 @@ func virtually(t *testing.T, test func(t *testing.T, e *env), opts ...framework.
 
 func (e *env) lock(client *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	e.t.Helper()
-	mutex := suite.Got(locks.NewInterProcessMutex(client, e.path, opts...)).OK(e.t)
-	return mutex
+	return suite.Got(locks.NewInterProcessMutex(client, e.path, opts...)).OK(e.t)
 }
 
 // other returns a lock on a client of its own.
@@ -85,6 +84,16 @@ func (e *env) names(dir string) []string {
 	return names
 }
 
+// below returns the paths of the contenders' nodes in a directory of the lock, in order.
+func (e *env) below(dir string) []string {
+	e.t.Helper()
+	names := e.names(dir)
+	for i, name := range names {
+		names[i] = e.path + dir + "/" + name
+	}
+	return names
+}
+
 // number returns the server's number at the end of a name.
 func number(name string) string { return name[max(0, len(name)-10):] }
 
@@ -103,6 +112,15 @@ func (e *env) untilNodes(n int) {
 	suite.Eventually(e.t, "the number of nodes at the lock", func() bool { return len(e.nodes()) == n })
 }
 
+// untilWatches waits until the server has as many watches as ok says. A real server does
+// not tell: it has those of other tests, too.
+func (e *env) untilWatches(what string, ok func(n int) bool) {
+	e.t.Helper()
+	if e.b.Name != "real" {
+		suite.Eventually(e.t, "watches: "+what, func() bool { return ok(e.b.Watches()) })
+	}
+}
+
 // acquisition is an Acquire on its way.
 type acquisition struct {
 	lease *locks.Lease
@@ -110,13 +128,17 @@ type acquisition struct {
 	done  chan struct{}
 }
 
-func (e *env) start(ctx context.Context, lock locks.InterProcessLock) *acquisition {
+func acquiring(ctx context.Context, lock locks.InterProcessLock) *acquisition {
 	a := &acquisition{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		a.lease, a.err = lock.Acquire(ctx)
 	}()
 	return a
+}
+
+func (e *env) start(ctx context.Context, lock locks.InterProcessLock) *acquisition {
+	return acquiring(ctx, lock)
 }
 
 // queue starts an Acquire and waits until its node is the nth.
@@ -129,8 +151,24 @@ func (e *env) queue(ctx context.Context, lock locks.InterProcessLock, n int) *ac
 
 func (e *env) acquire(lock locks.InterProcessLock) *locks.Lease {
 	e.t.Helper()
-	lease := suite.Got(lock.Acquire(e.t.Context())).OK(e.t)
-	return lease
+	return e.acquireFrom(e.t.Context(), lock)
+}
+
+func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
+	e.t.Helper()
+	return suite.Got(lock.Acquire(ctx)).OK(e.t)
+}
+
+// waiting fails if an acquisition is over.
+func (e *env) waiting(all ...*acquisition) {
+	e.t.Helper()
+	for _, a := range all {
+		select {
+		case <-a.done:
+			e.t.Fatalf("let in or failed: %q, %v", a.lease.Path(), a.err)
+		default:
+		}
+	}
 }
 
 func (e *env) granted(a *acquisition) *locks.Lease {
@@ -151,8 +189,30 @@ func (e *env) release(lease *locks.Lease) {
 func (e *env) lost(lease *locks.Lease, want locks.LossReason) {
 	e.t.Helper()
 	<-lease.Context().Done()
-	var loss *locks.LossError
-	if err := lease.Err(); !errors.As(err, &loss) || loss.Reason != want {
+	if err := lease.Err(); !lostFor(err, want) {
 		e.t.Fatalf("lease ended with %v, want %v", err, want)
+	}
+}
+
+// lostFor tells whether err says that a lock was lost for a reason.
+func lostFor(err error, want locks.LossReason) bool {
+	var loss *locks.LossError
+	return errors.As(err, &loss) && loss.Reason == want
+}
+
+func wantLoss(t *testing.T, err error, want locks.LossReason) {
+	t.Helper()
+	if !lostFor(err, want) {
+		t.Errorf("%v, want a loss by %v", err, want)
+	}
+}
+
+// delete is what an operator does. It may be called by any goroutine.
+func (e *env) delete(paths ...string) {
+	e.t.Helper()
+	for _, path := range paths {
+		if err := e.observer.Delete().ForPath(context.Background(), path); err != nil {
+			e.t.Error(err)
+		}
 	}
 }

@@ -141,7 +141,7 @@ func (a *asked) lets(lease *locks.Lease) {
 		a.lost(lease, locks.LossRevoked)
 		a.wantOurs()
 		if a.nextWaiter != nil {
-			a.wantWaiting(a.nextWaiter)
+			a.waiting(a.nextWaiter)
 		}
 		a.env.release(lease) // nobody was let in
 	case notAtAll:
@@ -149,7 +149,7 @@ func (a *asked) lets(lease *locks.Lease) {
 			a.t.Errorf("a lease that does not listen: %v", err)
 		}
 		if a.nextWaiter != nil {
-			a.wantWaiting(a.nextWaiter)
+			a.waiting(a.nextWaiter)
 		}
 		a.env.release(lease)
 	}
@@ -190,7 +190,7 @@ func TestWaitAsked(t *testing.T) {
 		for range 2 {
 			a.ask(paths...)
 			a.untilWaiting()
-			a.wantWaiting(waiting)
+			a.waiting(waiting)
 		}
 		a.releaseHolders()
 		lease := a.granted(waiting)
@@ -217,7 +217,7 @@ func TestWaitMultiAsked(t *testing.T) {
 		waiting := a.wait(t.Context())
 		a.ask(a.contended(a.wantQueued())...)
 		a.untilWaiting()
-		a.wantWaiting(waiting)
+		a.waiting(waiting)
 		a.releaseHolders()
 		a.givesUp(waiting)
 	})

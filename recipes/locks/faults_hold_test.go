@@ -40,9 +40,9 @@ func TestHoldSession(t *testing.T) {
 		if err := lease.Err(); err != nil {
 			t.Fatal(err)
 		}
-		f.wantWaiting(f.nextWaiter)
+		f.waiting(f.nextWaiter)
 		// The node is watched on the new connection, too.
-		f.deleteOurs(f.contended(f.wantOurs())...)
+		f.delete(f.contended(f.wantOurs())...)
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()
 		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -131,7 +131,7 @@ func TestHoldNodeDeleted(t *testing.T) { eachKind(t, holders, holdNodeDeleted) }
 
 func holdNodeDeleted(t *testing.T, f *fixture) {
 	lease := f.hold()
-	f.deleteOurs(f.contended(f.wantOurs())...)
+	f.delete(f.contended(f.wantOurs())...)
 	f.lost(lease, locks.LossNodeDeleted)
 	f.succeed()
 	suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
@@ -176,7 +176,7 @@ func TestReleasePending(t *testing.T) {
 		defer cancel()
 		suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
 		f.wantOurs()
-		f.wantWaiting(f.nextWaiter)
+		f.waiting(f.nextWaiter)
 		heal()
 		f.env.release(lease) // waits for the outcome
 		f.succeed()
@@ -225,7 +225,7 @@ func TestReleaseNodeDeleted(t *testing.T) {
 		lease := f.hold()
 		// The node goes while its watch cannot tell: the connection is cut before.
 		heal := f.network.Isolate()
-		f.deleteOurs(f.contended(f.wantOurs())...)
+		f.delete(f.contended(f.wantOurs())...)
 		heal()
 		// A delete that is lost with the old connection would be taken for the one
 		// that removed the node.

@@ -48,7 +48,7 @@ func TestHoldLagging(t *testing.T) {
 		suite.Eventually(t, "the watches on the nodes", func() bool { return f.network.Requests(jute.OpGetData) >= f.kind.leases })
 		f.network.Lag()
 		heal := f.network.Isolate()
-		f.deleteOurs(f.contended(f.wantOurs())...)
+		f.delete(f.contended(f.wantOurs())...)
 		heal()
 		f.lost(lease, locks.LossNodeDeleted)
 		f.succeed()

@@ -149,7 +149,7 @@ func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		f.prepare()
-		f.createUnanswered(func() { f.deleteOurs(f.contended(f.ours())[0]) })
+		f.createUnanswered(func() { f.delete(f.contended(f.ours())[0]) })
 	})
 }
 
@@ -180,7 +180,7 @@ func waitWithFate(t *testing.T, fate suite.Fate) {
 		if f.keepsPlace() {
 			f.follow()
 		}
-		f.wantWaiting(a)
+		f.waiting(a)
 		f.getsIn(a, paths)
 	})
 }
@@ -232,7 +232,7 @@ func TestWaitPartition(t *testing.T) {
 		old := f.wantQueued()
 		heal := f.network.Isolate()
 		f.untilNone()
-		f.wantWaiting(a)
+		f.waiting(a)
 		heal()
 		others := f.untilOthers(old)
 		f.wantNext(others, old)
@@ -250,7 +250,7 @@ func TestWaitCancelled(t *testing.T) {
 		<-a.done
 		suite.WantErr(t, a.err, locks.ErrNotAcquired, context.Canceled, why)
 		f.wantNone() // it is gone when Acquire returns
-		f.wantWaiting(f.nextWaiter)
+		f.waiting(f.nextWaiter)
 	})
 }
 
@@ -278,7 +278,7 @@ func TestWaitClosed(t *testing.T) {
 		<-a.done
 		suite.WantErr(t, a.err, framework.ErrClosed)
 		f.untilNone()
-		f.wantWaiting(f.nextWaiter)
+		f.waiting(f.nextWaiter)
 	})
 }
 
@@ -287,6 +287,6 @@ func TestWaitNodeDeleted(t *testing.T) { eachKind(t, waiters, waitNodeDeleted) }
 func waitNodeDeleted(t *testing.T, f *fixture) {
 	a := f.wait(t.Context())
 	old := f.contended(f.wantQueued())
-	f.deleteOurs(old[0])
+	f.delete(old[0])
 	f.getsIn(a, f.untilOthers(old))
 }

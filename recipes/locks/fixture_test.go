@@ -170,16 +170,6 @@ func (f *fixture) releaseHolders() {
 	f.others = nil
 }
 
-// below returns the paths of the contenders' nodes in a directory of the lock, in order.
-func (f *fixture) below(dir string) []string {
-	f.t.Helper()
-	names := f.names(dir)
-	for i, name := range names {
-		names[i] = f.path + dir + "/" + name
-	}
-	return names
-}
-
 // all returns the paths of everybody's nodes: of the mutex of Java's layout, and of leases.
 func (f *fixture) all() (gates, leases []string) {
 	f.t.Helper()
@@ -322,30 +312,10 @@ func (f *fixture) onArming(fate suite.Fate) (hit <-chan struct{}) {
 	return f.on(jute.OpGetChildren2, 2+f.kind.leases, fate, nil) // the first look at the path, and those of the creates
 }
 
-// deleteOurs is what an operator does.
-func (f *fixture) deleteOurs(paths ...string) {
-	f.t.Helper()
-	for _, path := range paths {
-		if err := f.observer.Delete().ForPath(context.Background(), path); err != nil {
-			f.t.Error(err)
-		}
-	}
-}
-
-// wantWaiting fails if the acquisition is over.
-func (f *fixture) wantWaiting(a *acquisition) {
-	f.t.Helper()
-	select {
-	case <-a.done:
-		f.t.Fatalf("let in or failed although others are in: %v, %v", a.lease.Path(), a.err)
-	default:
-	}
-}
-
 // release releases the lock that is tested, until which the nextWaiter must wait.
 func (f *fixture) release(lease *locks.Lease) {
 	f.t.Helper()
-	f.wantWaiting(f.nextWaiter)
+	f.waiting(f.nextWaiter)
 	f.env.release(lease)
 	f.succeed()
 }
@@ -403,14 +373,5 @@ func (f *fixture) finish() {
 	f.untilWatches("none left", func(n int) bool { return n == 0 })
 	if n := len(zkclient.Of(f.client).Held()); n != 0 {
 		f.t.Errorf("%d hooks on the session are left", n)
-	}
-}
-
-// untilWatches waits until the server has as many watches as ok says. A real server does
-// not tell: it has those of other tests, too.
-func (e *env) untilWatches(what string, ok func(n int) bool) {
-	e.t.Helper()
-	if e.b.Name != "real" {
-		suite.Eventually(e.t, "watches: "+what, func() bool { return ok(e.b.Watches()) })
 	}
 }

@@ -20,9 +20,7 @@ func TestForeignNodeIsNotAdopted(t *testing.T) {
 			for _, name := range e.nodes() {
 				foreign = e.path + "/" + name
 			}
-			if err := e.observer.Delete().ForPath(t.Context(), foreign); err != nil {
-				t.Error(err)
-			}
+			e.delete(foreign)
 			if _, err := e.observer.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), foreign); err != nil {
 				t.Error(err)
 			}
@@ -31,9 +29,7 @@ func TestForeignNodeIsNotAdopted(t *testing.T) {
 		time.Sleep(time.Minute)
 		for _, name := range e.nodes() {
 			if path := e.path + "/" + name; path == foreign {
-				if err := e.observer.Delete().ForPath(t.Context(), path); err != nil {
-					t.Error(err)
-				}
+				e.delete(path)
 			}
 		}
 		lease := e.granted(a)

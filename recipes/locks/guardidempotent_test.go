@@ -64,7 +64,7 @@ func TestGuardIdempotent(t *testing.T) {
 // The node is gone when the transaction is repeated: it was applied before, or nobody knows.
 func TestGuardIdempotentAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
-		p.network.On(jute.OpMulti, suite.CutAfter, func() { p.deleteOurs(p.ours()...) })
+		p.network.On(jute.OpMulti, suite.CutAfter, func() { p.delete(p.ours()...) })
 		results, err := p.lease.GuardIdempotent(t.Context(), p.setOnce("new"))
 		if err != nil || len(results) != 1 {
 			t.Fatalf("results %+v, %v", results, err)
@@ -77,7 +77,7 @@ func TestGuardIdempotentAfterDelete(t *testing.T) {
 
 func TestGuardIdempotentRefused(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
-		p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteOurs(p.ours()...) })
+		p.network.On(jute.OpMulti, suite.CutBefore, func() { p.delete(p.ours()...) })
 		results, err := p.lease.GuardIdempotent(t.Context(), p.setOnce("new"))
 		p.doubtful(results, err, locks.ErrLockLost, framework.ErrNoNode)
 		p.written("old")
@@ -171,14 +171,13 @@ func TestGuardIdempotentReleased(t *testing.T) {
 
 func multiOf(t *testing.T, all ...locks.InterProcessLock) *locks.InterProcessMultiLock {
 	t.Helper()
-	multi := suite.Got(locks.NewInterProcessMultiLock(all...)).OK(t)
-	return multi
+	return suite.Got(locks.NewInterProcessMultiLock(all...)).OK(t)
 }
 
 // The nodes of all parts are checked by one transaction.
 func TestGuardIdempotentOfParts(t *testing.T) {
-	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
-		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.client), e.mutexAt(2, e.client)))
+	onMulti(t, withRealServer, func(t *testing.T, e *env) {
+		lease := e.acquire(multiOf(t, e.mutexAt(multiDirs[0], e.client), e.mutexAt(multiDirs[1], e.client), e.mutexAt(multiDirs[2], e.client)))
 		create := func(name string) framework.Op {
 			return e.client.TransactionOp().Create().ForPath(e.path + "/" + name)
 		}

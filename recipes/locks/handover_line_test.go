@@ -47,9 +47,7 @@ func TestLocalHandoverInLine(t *testing.T) {
 			if n := locks.InLine(goroutines.lock.(*locks.InterProcessMutex)); n != -1 {
 				t.Errorf("%d are left in the line", n)
 			}
-			if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
-				t.Errorf("nodes %q and %d watches are left", names, n)
-			}
+			wantNothingLeft(t, s)
 		})
 	}
 }

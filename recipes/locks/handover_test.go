@@ -35,14 +35,8 @@ func startGoroutines(t *testing.T, s *curatortest.Server, opts ...locks.MutexOpt
 // join has another goroutine acquire the lock.
 func (c *goroutines) join() *queued {
 	c.t.Helper()
-	q := &queued{t: c.t, client: c.client, traffic: c.traffic, done: make(chan struct{})}
-	ctx, cancel := context.WithCancel(c.t.Context())
-	q.cancel = cancel
-	go func() {
-		defer close(q.done)
-		q.lease, q.err = c.lock.Acquire(ctx)
-	}()
-	synctest.Wait()
+	q := &queued{t: c.t, client: c.client, traffic: c.traffic}
+	q.enter(c.lock)
 	c.members = append(c.members, q)
 	return q
 }
@@ -83,9 +77,7 @@ func TestLocalHandover(t *testing.T) {
 			t.Fatal("the last did not get the lock with a token of its own")
 		}
 		e.release()
-		if names := s.Children("/lock"); len(names) != 0 {
-			t.Errorf("%q are left", names)
-		}
+		wantQueue(t, s, 0)
 		giveBack(t, take(t, c.lock.(*locks.InterProcessMutex)))
 	})
 }
@@ -122,13 +114,10 @@ func TestLocalHandoverOfTheWatch(t *testing.T) {
 				holder = next
 			}
 			suite.OK(t, c.fault(operator, holder.lease.Path()))
-			e := &env{t: t}
-			e.lost(holder.lease, c.want)
+			<-holder.lease.Context().Done()
+			wantLoss(t, holder.lease.Err(), c.want)
 			_ = holder.lease.Release(t.Context())
-			synctest.Wait()
-			if names, n := s.Children("/lock"), s.Watches(); len(names) > 0 || n > 0 {
-				t.Errorf("nodes %q and %d watches are left", names, n)
-			}
+			wantNothingLeft(t, s)
 		})
 	}
 }
@@ -159,9 +148,7 @@ func TestLocalHandoverGivenUp(t *testing.T) {
 			if n := locks.InLine(c.lock.(*locks.InterProcessMutex)); n != -1 {
 				t.Fatalf("%d are left in the line", n)
 			}
-			if names := s.Children("/lock"); len(names) != 0 {
-				t.Fatalf("%q are left", names)
-			}
+			wantQueue(t, s, 0)
 		}
 		if quits == 0 {
 			t.Error("nobody gave up")
@@ -200,9 +187,7 @@ func TestLocalHandoverAfterLoss(t *testing.T) {
 				t.Error("a lost node was handed over")
 			}
 			next.release()
-			if names := s.Children("/lock"); len(names) != 0 {
-				t.Errorf("%q are left", names)
-			}
+			wantQueue(t, s, 0)
 		})
 	}
 }

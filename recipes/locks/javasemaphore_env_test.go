@@ -35,8 +35,7 @@ func newLeasedEnv(t *testing.T, b *suite.Backend, most int, opts ...framework.Op
 
 func (e *leasedEnv) open(client *framework.Client, opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
 	e.t.Helper()
-	s := suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, e.most, opts...)).OK(e.t)
-	return s
+	return suite.Got(locks.NewInterProcessSemaphoreV2(client, e.path, e.most, opts...)).OK(e.t)
 }
 
 // another returns the semaphore on a client of its own.
@@ -49,8 +48,7 @@ func (e *leasedEnv) another() *locks.InterProcessSemaphoreV2 {
 // full returns all leases, taken by a client of their own.
 func (e *leasedEnv) full() *locks.Lease {
 	e.t.Helper()
-	lease := suite.Got(e.another().AcquireN(e.t.Context(), e.most)).OK(e.t)
-	return lease
+	return suite.Got(e.another().AcquireN(e.t.Context(), e.most)).OK(e.t)
 }
 
 // soon is a context for what must succeed, so that it fails rather than hang.
@@ -104,7 +102,7 @@ func (e *leasedEnv) wait(ctx context.Context, s locks.InterProcessLock) *acquisi
 // remove deletes a node as an operator would.
 func (e *leasedEnv) remove(dir, name string) {
 	e.t.Helper()
-	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), e.path+"/"+dir+"/"+name))
+	e.delete(e.path + "/" + dir + "/" + name)
 }
 
 // other waits until the last of the leases is another than old.

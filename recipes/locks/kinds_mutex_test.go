@@ -40,10 +40,9 @@ func aMutexAt(dir string) maker {
 	return func(e *env, c *framework.Client) locks.InterProcessLock { return e.mutexAt(dir, c) }
 }
 
-func (e *env) mutexAt(dir string, c *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
+func (e *env) mutexAt(dir string, c *framework.Client, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	e.t.Helper()
-	mutex := suite.Got(locks.NewInterProcessMutex(c, e.path+dir, opts...)).OK(e.t)
-	return mutex
+	return mutexAtPath(e.t, c, e.path+dir, opts...)
 }
 
 // handed is a mutex that is taken by way of another goroutine, which hands it over.

@@ -144,8 +144,7 @@ func (e *env) multi(c *framework.Client, opts ...locks.MutexOption) locks.InterP
 	for _, dir := range multiDirs {
 		parts = append(parts, e.mutexAt(dir, c, opts...))
 	}
-	multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(e.t)
-	return multi
+	return suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(e.t)
 }
 
 func aReadLock(e *env, c *framework.Client) locks.InterProcessLock { return e.rw(c).ReadLock() }
@@ -197,8 +196,7 @@ func aSharedV2(e *env, c *framework.Client) locks.InterProcessLock {
 
 func aSemaphoreMutex(e *env, c *framework.Client) locks.InterProcessLock {
 	e.t.Helper()
-	m := suite.Got(locks.NewInterProcessSemaphoreMutex(c, e.path)).OK(e.t)
-	return m
+	return suite.Got(locks.NewInterProcessSemaphoreMutex(c, e.path)).OK(e.t)
 }
 
 func (e *env) v2(s *locks.InterProcessSemaphoreV2, err error) *locks.InterProcessSemaphoreV2 {
@@ -209,25 +207,26 @@ func (e *env) v2(s *locks.InterProcessSemaphoreV2, err error) *locks.InterProces
 	return s
 }
 
-// pair takes two leases of a semaphore as one.
-type pair struct{ counted }
-
-func two(of maker) maker {
-	return func(e *env, c *framework.Client) locks.InterProcessLock { return pair{of(e, c).(counted)} }
+// several takes n leases of a semaphore as one.
+type several struct {
+	counted
+	n int
 }
 
-func (p pair) Acquire(ctx context.Context) (*locks.Lease, error) { return p.AcquireN(ctx, 2) }
+func two(of maker) maker {
+	return func(e *env, c *framework.Client) locks.InterProcessLock { return several{of(e, c).(counted), 2} }
+}
+
+func (s several) Acquire(ctx context.Context) (*locks.Lease, error) { return s.AcquireN(ctx, s.n) }
 
 func (e *env) rw(client *framework.Client, opts ...locks.ReadWriteLockOption) *locks.InterProcessReadWriteLock {
 	e.t.Helper()
-	rw := suite.Got(locks.NewInterProcessReadWriteLock(client, e.path, opts...)).OK(e.t)
-	return rw
+	return suite.Got(locks.NewInterProcessReadWriteLock(client, e.path, opts...)).OK(e.t)
 }
 
 func (e *env) semaphore(client *framework.Client, n int, opts ...locks.SemaphoreOption) *locks.InterProcessSemaphore {
 	e.t.Helper()
-	s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, n, opts...)).OK(e.t)
-	return s
+	return suite.Got(locks.NewInterProcessSemaphore(client, e.path, n, opts...)).OK(e.t)
 }
 
 // otherClient returns a client with a sound network.

@@ -66,7 +66,7 @@ func TestReleaseOrders(t *testing.T) {
 		for _, order := range [][]int{{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}} {
 			chain := []*locks.Lease{e.acquire(e.mutex)}
 			for range 3 {
-				chain = append(chain, e.acquireWith(chain[len(chain)-1].Context()))
+				chain = append(chain, e.acquireFrom(chain[len(chain)-1].Context(), e.mutex))
 			}
 			for _, i := range order {
 				suite.Got(e.mutex.TryAcquire(chain[0].Context())).Fails(t, locks.ErrNotAcquired)

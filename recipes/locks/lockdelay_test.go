@@ -102,9 +102,7 @@ func TestLockDelayGivenUp(t *testing.T) {
 		quitter.cancel()
 		<-quitter.done
 		suite.WantErr(t, quitter.err, locks.ErrNotAcquired, context.Canceled)
-		if names := s.Children("/lock"); len(names) != 0 {
-			t.Errorf("%q are left", names)
-		}
+		wantQueue(t, s, 0)
 		wantRecord(t, s, true)
 		next := enqueue(t, s, delayed(t))
 		if next.in() {
@@ -285,7 +283,7 @@ func TestLockDelayOnBackends(t *testing.T) {
 		lost := e.acquire(e.lock(e.client, opt))
 		waiter := e.queue(t.Context(), e.other(opt), 2)
 		begin := time.Now()
-		suite.OK(t, e.observer.Delete().ForPath(t.Context(), lost.Path()))
+		e.delete(lost.Path())
 		next := e.granted(waiter)
 		if took := time.Since(begin); took < delay {
 			t.Errorf("the delay took %v", took)

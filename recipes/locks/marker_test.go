@@ -55,8 +55,7 @@ func TestDowngradeKeepsWritersOut(t *testing.T) {
 	for name, waited := range map[string]bool{"holder that had waited": true, "holder that had not": false} {
 		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
 			rwOf := func(c *framework.Client) *locks.InterProcessReadWriteLock {
-				rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
-				return rw
+				return suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
 			}
 			writeLock := func(c *framework.Client) locks.InterProcessLock { return rwOf(c).WriteLock() }
 			holder, waiter := enqueue(t, s, writeLock), enqueue(t, s, writeLock)
@@ -103,8 +102,7 @@ func TestNextOfTheSameClient(t *testing.T) {
 func TestNextBehindADowngrade(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		rwLock := func(c *framework.Client) *locks.InterProcessReadWriteLock {
-			rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
-			return rw
+			return suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock")).OK(t)
 		}
 		holder := rwLock(s.Client(t))
 		write := suite.Got(holder.WriteLock().Acquire(t.Context())).OK(t)

@@ -30,8 +30,7 @@ func TestMaxHoldAfterAnotherLoss(t *testing.T) {
 			next := enqueue(t, s, virtualMutex(t))
 			c.lose(s, holder)
 			<-holder.lease.Context().Done()
-			e := &env{t: t}
-			e.lost(holder.lease, c.want)
+			wantLoss(t, holder.lease.Err(), c.want)
 			time.Sleep(most / 2)
 			if next.in() {
 				t.Fatal("let in beside who may release still")

@@ -133,7 +133,7 @@ func TestLeaseWithoutContext(t *testing.T) {
 func TestReleaseAgain(t *testing.T) {
 	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		lease := f.hold()
-		f.wantWaiting(f.nextWaiter)
+		f.waiting(f.nextWaiter)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {

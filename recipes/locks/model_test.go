@@ -159,9 +159,7 @@ func TestRule5(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			waiter.release()
-			if names := s.Children("/lock"); len(names) != 0 {
-				t.Errorf("%q are left", names)
-			}
+			wantQueue(t, s, 0)
 		})
 	}
 }
@@ -222,9 +220,7 @@ func TestRule10(t *testing.T) {
 		for _, next := range []int32{1<<31 - 1_000_000, 1<<31 - 1} {
 			s.SetSequence("/lock", next)
 			suite.Got(mutex.Acquire(t.Context())).Fails(t, locks.ErrSequenceExhausted)
-			if names := s.Children("/lock"); len(names) != 0 {
-				t.Fatalf("nodes %q", names)
-			}
+			wantQueue(t, s, 0)
 		}
 		s.SetSequence("/lock", 1<<31-2_000_000)
 		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,66 +12,42 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 )
 
-// multiEnv is an env with mutexes at several paths, by one client each.
-type multiEnv struct {
-	*env
-	paths []string
-}
-
-// onMulti runs test on some backends. To the server a multi lock is several mutexes, so most tests have
-// nothing to ask a real one.
-func onMulti(t *testing.T, on suite.Backends, test func(t *testing.T, e *multiEnv), opts ...framework.Option) {
-	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
-		e := &multiEnv{env: newEnv(t, b, opts...)}
-		e.paths = []string{e.path + "/a", e.path + "/b", e.path + "/c"}
+// onMulti runs test on some backends. To the server a multi lock is several mutexes, here in multiDirs, so most
+// tests have nothing to ask a real one.
+func onMulti(t *testing.T, on suite.Backends, test func(t *testing.T, e *env), opts ...framework.Option) {
+	onBackends(t, on, func(t *testing.T, e *env) {
 		test(t, e)
 		e.wantHeld()
-	})
+	}, opts...)
 }
 
-func (e *multiEnv) mutexAt(i int, client *framework.Client, opts ...locks.MutexOption) locks.InterProcessLock {
-	e.t.Helper()
-	mutex := suite.Got(locks.NewInterProcessMutex(client, e.paths[i], opts...)).OK(e.t)
-	return mutex
-}
-
-// all returns the mutexes at all paths.
-func (e *multiEnv) all(client *framework.Client) []locks.InterProcessLock {
-	e.t.Helper()
-	var all []locks.InterProcessLock
-	for i := range e.paths {
-		all = append(all, e.mutexAt(i, client))
-	}
-	return all
-}
-
-func (e *multiEnv) multi(parts ...locks.InterProcessLock) *locks.InterProcessMultiLock {
-	e.t.Helper()
-	multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(e.t)
-	return multi
-}
-
-// wantHeld fails unless exactly these paths have a node.
-func (e *multiEnv) wantHeld(want ...int) {
+// wantHeld fails unless exactly these of the mutexes have a node.
+func (e *env) wantHeld(want ...int) {
 	e.t.Helper()
 	var held []int
-	for i, path := range e.paths {
-		names, err := e.observer.GetChildren().ForPath(context.Background(), path)
-		if err != nil && !errors.Is(err, framework.ErrNoNode) {
-			e.t.Fatal(err)
-		}
-		if len(names) > 0 {
+	for i, dir := range multiDirs {
+		if len(e.names(dir)) > 0 {
 			held = append(held, i)
 		}
 	}
 	if !slices.Equal(held, want) {
-		e.t.Fatalf("the paths %v are held, want %v", held, want)
+		e.t.Fatalf("the mutexes %v are held, want %v", held, want)
 	}
 }
 
+// all returns the mutexes.
+func (e *env) all(client *framework.Client) []locks.InterProcessLock {
+	e.t.Helper()
+	var all []locks.InterProcessLock
+	for i := range multiDirs {
+		all = append(all, e.mutexAt(multiDirs[i], client))
+	}
+	return all
+}
+
 func TestMulti(t *testing.T) {
-	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
-		multi := e.multi(e.all(e.client)...)
+	onMulti(t, withRealServer, func(t *testing.T, e *env) {
+		multi := multiOf(t, e.all(e.client)...)
 		lease := e.acquire(multi)
 		e.wantHeld(0, 1, 2)
 		parts := lease.Parts()
@@ -90,11 +65,11 @@ func TestMulti(t *testing.T) {
 		}
 		// What the context carries is every part: all of it, or one, re-enters.
 		inner := e.acquireFrom(lease.Context(), multi)
-		one := e.acquireFrom(inner.Bind(t.Context()), e.mutexAt(1, e.client))
+		one := e.acquireFrom(inner.Bind(t.Context()), e.mutexAt(multiDirs[1], e.client))
 		if one.Token() != lease.Parts()[1].Token() {
 			t.Error("a part did not nest")
 		}
-		suite.Got(e.multi(e.all(e.otherClient())...).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
+		suite.Got(multiOf(t, e.all(e.otherClient())...).TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(one)
 		e.release(inner)
 		e.wantHeld(0, 1, 2)
@@ -108,9 +83,9 @@ func TestMulti(t *testing.T) {
 
 // A lock in the middle that is not to be had leaves nothing held.
 func TestMultiAllOrNone(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		busy := e.acquire(e.mutexAt(1, e.otherClient()))
-		multi := e.multi(e.all(e.client)...)
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		busy := e.acquire(e.mutexAt(multiDirs[1], e.otherClient()))
+		multi := multiOf(t, e.all(e.client)...)
 		suite.Got(multi.TryAcquire(t.Context())).Fails(t, locks.ErrNotAcquired)
 		e.wantHeld(1)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,18 +104,18 @@ func TestMultiAllOrNone(t *testing.T) {
 // Two that take the same locks in opposite orders wait for each other, until one of them gives
 // up: then the other one goes on.
 func TestMultiInOppositeOrders(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
 		mine := e.all(e.client)
 		theirs := e.all(e.otherClient())
 		slices.Reverse(theirs)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		between := e.acquire(e.mutexAt(1, e.otherClient()))
-		a, b := e.start(ctx, e.multi(mine...)), e.start(t.Context(), e.multi(theirs...))
+		between := e.acquire(e.mutexAt(multiDirs[1], e.otherClient()))
+		a, b := e.start(ctx, multiOf(t, mine...)), e.start(t.Context(), multiOf(t, theirs...))
 		e.untilWaiters(1, 2)
 		e.release(between)
 		suite.Eventually(t, "the one that has two to wait for the third", func() bool {
-			return len(e.nodesAt(0))+len(e.nodesAt(2)) == 3
+			return len(e.below(multiDirs[0]))+len(e.below(multiDirs[2])) == 3
 		})
 		// Of five nodes, of the predecessors of two, and the marker of the one that was third at /b.
 		e.untilWatches("of the two that wait", func(n int) bool { return n == 5+2+1 })
@@ -158,11 +133,11 @@ func TestMultiInOppositeOrders(t *testing.T) {
 // When one part is lost while the others are waited for, all are given back and waited for
 // again, behind those who came meanwhile.
 func TestMultiLosesAPartWhileWaiting(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		busy := e.acquire(e.mutexAt(2, e.otherClient()))
-		a := e.start(t.Context(), e.multi(e.all(e.client)...))
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		busy := e.acquire(e.mutexAt(multiDirs[2], e.otherClient()))
+		a := e.start(t.Context(), multiOf(t, e.all(e.client)...))
 		e.untilWaiters(2, 1)
-		next := e.start(t.Context(), e.mutexAt(1, e.otherClient()))
+		next := e.start(t.Context(), e.mutexAt(multiDirs[1], e.otherClient()))
 		e.untilWaiters(1, 1)
 		e.deleteAt(0)
 		between := e.granted(next)
@@ -182,21 +157,21 @@ func TestMultiLosesAPartWhileWaiting(t *testing.T) {
 func TestMultiPartEndsWhileWaiting(t *testing.T) {
 	for name, c := range map[string]struct {
 		opt  locks.MutexOption
-		end  func(e *multiEnv)
+		end  func(e *env)
 		want error
 	}{
-		"held for too long": {locks.WithMaxHold(50 * time.Millisecond), func(*multiEnv) {}, locks.ErrLockLost},
-		"revoked":           {locks.WithRevocable(nil), func(e *multiEnv) { e.askAt(0) }, locks.ErrLockLost},
+		"held for too long": {locks.WithMaxHold(50 * time.Millisecond), func(*env) {}, locks.ErrLockLost},
+		"revoked":           {locks.WithRevocable(nil), func(e *env) { e.askAt(0) }, locks.ErrLockLost},
 		"let go": {
 			locks.WithRevocable(func(ctx context.Context, lease *locks.Lease) { _ = lease.Release(ctx) }),
-			func(e *multiEnv) { e.askAt(0) }, locks.ErrReleased,
+			func(e *env) { e.askAt(0) }, locks.ErrReleased,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-				busy := e.acquire(e.mutexAt(2, e.otherClient()))
-				first := e.mutexAt(0, e.client, c.opt)
-				a := e.start(t.Context(), e.multi(first, e.mutexAt(1, e.client), e.mutexAt(2, e.client)))
+			onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+				busy := e.acquire(e.mutexAt(multiDirs[2], e.otherClient()))
+				first := e.mutexAt(multiDirs[0], e.client, c.opt)
+				a := e.start(t.Context(), multiOf(t, first, e.mutexAt(multiDirs[1], e.client), e.mutexAt(multiDirs[2], e.client)))
 				e.untilWaiters(2, 1)
 				c.end(e)
 				<-a.done
@@ -208,43 +183,29 @@ func TestMultiPartEndsWhileWaiting(t *testing.T) {
 	}
 }
 
-// nodesAt returns the paths of the nodes of a path, in order.
-func (e *multiEnv) nodesAt(i int) []string {
-	e.t.Helper()
-	names, err := e.observer.GetChildren().ForPath(e.t.Context(), e.paths[i])
-	if err != nil && !errors.Is(err, framework.ErrNoNode) {
-		e.t.Fatal(err)
-	}
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(number(a), number(b)) })
-	for j, name := range names {
-		names[j] = e.paths[i] + "/" + name
-	}
-	return names
-}
-
 // untilWaiters waits until so many wait for the holder of a path.
-func (e *multiEnv) untilWaiters(i, n int) {
+func (e *env) untilWaiters(i, n int) {
 	e.t.Helper()
-	suite.Eventually(e.t, "waiters", func() bool { return len(e.nodesAt(i)) == n+1 })
+	suite.Eventually(e.t, "waiters", func() bool { return len(e.below(multiDirs[i])) == n+1 })
 }
 
 // deleteAt is what an operator does to the holder's node of a path.
-func (e *multiEnv) deleteAt(i int) {
+func (e *env) deleteAt(i int) {
 	e.t.Helper()
-	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), e.nodesAt(i)[0]))
+	e.delete(e.below(multiDirs[i])[0])
 }
 
 // askAt asks the holder of a path to let go.
-func (e *multiEnv) askAt(i int) {
+func (e *env) askAt(i int) {
 	e.t.Helper()
-	suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, e.nodesAt(i)[0]))
+	suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, e.below(multiDirs[i])[0]))
 }
 
 // The loss of one part ends the whole at once, with its cause; Release gives the others
 // back and tells.
 func TestMultiLosesAPart(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		lease := e.acquire(e.multi(e.all(e.client)...))
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		lease := e.acquire(multiOf(t, e.all(e.client)...))
 		bound := lease.Bind(t.Context())
 		e.deleteAt(1)
 		for _, ctx := range []context.Context{lease.Parts()[1].Context(), lease.Context(), bound} {
@@ -266,9 +227,9 @@ func TestMultiLosesAPart(t *testing.T) {
 // The same lock twice nests; a write lock and its read lock are a downgrade waiting to
 // happen; a read lock before its write lock is refused.
 func TestMultiSameLockTwice(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		mutex := e.mutexAt(0, e.client)
-		lease := e.acquire(e.multi(mutex, e.mutexAt(1, e.client), mutex))
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		mutex := e.mutexAt(multiDirs[0], e.client)
+		lease := e.acquire(multiOf(t, mutex, e.mutexAt(multiDirs[1], e.client), mutex))
 		if parts := lease.Parts(); parts[0].Token() != parts[2].Token() {
 			t.Error("it did not nest")
 		}
@@ -277,9 +238,9 @@ func TestMultiSameLockTwice(t *testing.T) {
 		}
 		e.release(lease)
 		e.wantHeld()
-		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.paths[2])).OK(t)
-		e.release(e.acquire(e.multi(rw.WriteLock(), rw.ReadLock())))
-		suite.Got(e.multi(rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())).Fails(t, locks.ErrDeadlock)
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.path+multiDirs[2])).OK(t)
+		e.release(e.acquire(multiOf(t, rw.WriteLock(), rw.ReadLock())))
+		suite.Got(multiOf(t, rw.ReadLock(), rw.WriteLock()).Acquire(t.Context())).Fails(t, locks.ErrDeadlock)
 	})
 }
 
@@ -291,7 +252,7 @@ func (o odd) TryAcquire(ctx context.Context) (*locks.Lease, error) { return o(ct
 
 // Whatever a foreign lock does, nothing stays held, and no lock after it is tried.
 func TestMultiOfOddLocks(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
 		failed := errors.New("failed")
 		tried := false
 		last := odd(func(context.Context) (*locks.Lease, error) { tried = true; return nil, failed })
@@ -303,7 +264,7 @@ func TestMultiOfOddLocks(t *testing.T) {
 			"gives none":   {func(context.Context) (*locks.Lease, error) { return nil, nil }, framework.ErrInvalidOption},
 			"gives a zero": {func(context.Context) (*locks.Lease, error) { return new(locks.Lease), nil }, framework.ErrInvalidOption},
 		} {
-			lease, err := e.multi(e.mutexAt(0, e.client), c.lock, last).Acquire(t.Context())
+			lease, err := multiOf(t, e.mutexAt(multiDirs[0], e.client), c.lock, last).Acquire(t.Context())
 			if lease != nil || !errors.Is(err, c.want) || tried {
 				t.Errorf("a lock that %s: lease %v, error %v, the next was tried: %t", name, lease, err, tried)
 			}
@@ -316,25 +277,25 @@ func TestMultiOfOddLocks(t *testing.T) {
 				}
 			}()
 			panics := odd(func(context.Context) (*locks.Lease, error) { panic("boom") })
-			_, _ = e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.client), panics).TryAcquire(t.Context())
+			_, _ = multiOf(t, e.mutexAt(multiDirs[0], e.client), e.mutexAt(multiDirs[1], e.client), panics).TryAcquire(t.Context())
 		}()
 		e.wantHeld()
 		// One that has lost its lease by the time the others are acquired.
 		over := odd(func(ctx context.Context) (*locks.Lease, error) {
-			lease, err := e.mutexAt(1, e.client).Acquire(ctx)
+			lease, err := e.mutexAt(multiDirs[1], e.client).Acquire(ctx)
 			if err == nil {
 				err = lease.Release(ctx)
 			}
 			return lease, err
 		})
-		suite.Got(e.multi(e.mutexAt(0, e.client), over).Acquire(t.Context())).Fails(t, locks.ErrNotHeld)
+		suite.Got(multiOf(t, e.mutexAt(multiDirs[0], e.client), over).Acquire(t.Context())).Fails(t, locks.ErrNotHeld)
 	})
 }
 
 // Who gives a lease that is lost already gives no other the next time.
 func TestMultiOfALostLease(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		lost := e.acquire(e.mutexAt(1, e.client))
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		lost := e.acquire(e.mutexAt(multiDirs[1], e.client))
 		e.deleteAt(1)
 		e.lost(lost, locks.LossNodeDeleted)
 		calls := 0
@@ -344,7 +305,7 @@ func TestMultiOfALostLease(t *testing.T) {
 			}
 			return lost, nil
 		})
-		suite.Got(e.multi(e.mutexAt(0, e.client), again).Acquire(t.Context())).Fails(t, locks.ErrLockLost)
+		suite.Got(multiOf(t, e.mutexAt(multiDirs[0], e.client), again).Acquire(t.Context())).Fails(t, locks.ErrLockLost)
 	})
 }
 
@@ -365,13 +326,13 @@ func (h *hasty) Acquire(ctx context.Context) (*locks.Lease, error) {
 
 // A lock that is lost as soon as it is granted is taken again, as one that is lost during the wait for the next.
 func TestMultiOfALockThatIsLostAtOnce(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		lock := &hasty{InterProcessMutex: e.mutexAt(1, e.client).(*locks.InterProcessMutex)}
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		lock := &hasty{InterProcessMutex: e.mutexAt(multiDirs[1], e.client)}
 		lock.lose = func(lease *locks.Lease) {
 			e.deleteAt(1)
 			e.lost(lease, locks.LossNodeDeleted)
 		}
-		lease := e.acquire(e.multi(e.mutexAt(0, e.client), lock, e.mutexAt(2, e.client)))
+		lease := e.acquire(multiOf(t, e.mutexAt(multiDirs[0], e.client), lock, e.mutexAt(multiDirs[2], e.client)))
 		if lock.lose != nil {
 			t.Error("no lease was lost")
 		}
@@ -381,13 +342,13 @@ func TestMultiOfALockThatIsLostAtOnce(t *testing.T) {
 	})
 }
 
-// wantReleasedInReverse fails unless what is below paths went in the reverse order.
-func (e *env) wantReleasedInReverse(paths []string) {
+// wantReleasedInReverse fails unless what is in dirs went in the reverse order.
+func (e *env) wantReleasedInReverse(dirs []string) {
 	e.t.Helper()
 	var changes []int64 // when the nodes went
-	for _, path := range paths {
+	for _, dir := range dirs {
 		var stat framework.Stat
-		suite.Got(e.observer.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), path)).OK(e.t)
+		suite.Got(e.observer.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), e.path+dir)).OK(e.t)
 		changes = append(changes, stat.Pzxid)
 	}
 	if slices.Reverse(changes); !slices.IsSorted(changes) {
@@ -397,19 +358,19 @@ func (e *env) wantReleasedInReverse(paths []string) {
 
 // Parts are released in reverse, all of them, and every failure is told.
 func TestMultiRelease(t *testing.T) {
-	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
-		lease := e.acquire(e.multi(e.all(e.client)...))
+	onMulti(t, withRealServer, func(t *testing.T, e *env) {
+		lease := e.acquire(multiOf(t, e.all(e.client)...))
 		var waiters []*acquisition
-		for i := range e.paths {
-			waiters = append(waiters, e.start(t.Context(), e.mutexAt(i, e.otherClient())))
+		for i := range multiDirs {
+			waiters = append(waiters, e.start(t.Context(), e.mutexAt(multiDirs[i], e.otherClient())))
 			e.untilWaiters(i, 1)
 		}
 		e.release(lease)
-		e.wantReleasedInReverse(e.paths)
+		e.wantReleasedInReverse(multiDirs)
 		for _, w := range waiters {
 			e.release(e.granted(w))
 		}
-		lease = e.acquire(e.multi(e.all(e.client)...))
+		lease = e.acquire(multiOf(t, e.all(e.client)...))
 		for _, i := range []int{0, 2} {
 			e.deleteAt(i)
 			<-lease.Parts()[i].Context().Done()
@@ -426,8 +387,8 @@ func TestMultiRelease(t *testing.T) {
 
 // The whole end with the session, and with a client that is closed.
 func TestMultiOfTwoClients(t *testing.T) {
-	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *multiEnv) {
-		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.mutexAt(1, e.otherClient())))
+	onMulti(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		lease := e.acquire(multiOf(t, e.mutexAt(multiDirs[0], e.client), e.mutexAt(multiDirs[1], e.otherClient())))
 		suite.WantErr(t, lease.Verify(t.Context()), framework.ErrInvalidOption) // part by part only
 		suite.Got(lease.Guard(t.Context())).Fails(t, framework.ErrInvalidOption)
 		e.network.Expire(t)

@@ -83,8 +83,7 @@ func (l *latch) stand(ctx context.Context, hold func(node *ephemeral.Node) error
 
 func (l *latch) leads(t *testing.T) *locks.Lease {
 	t.Helper()
-	lease := suite.Got(l.term(t.Context())).OK(t)
-	return lease
+	return suite.Got(l.term(t.Context())).OK(t)
 }
 
 // A recipe gets a lease on its own node: a lost lease leaves the node, the next lease on it has
@@ -168,14 +167,6 @@ func TestOnNodeRefused(t *testing.T) {
 		suite.Got(locks.OnNode(t.Context(), client, "/latch", "leader", node)).Fails(t, ephemeral.ErrGone)
 		suite.Got(locks.OnNode(t.Context(), client, "no path", "leader", node)).Fails(t, framework.ErrInvalidPath)
 	})
-}
-
-func wantLoss(t *testing.T, err error, want locks.LossReason) {
-	t.Helper()
-	var loss *locks.LossError
-	if !errors.As(err, &loss) || loss.Reason != want {
-		t.Errorf("%v, want a loss by %v", err, want)
-	}
 }
 
 // Guard is sent on the session that owns the node: another session's node of the same name does

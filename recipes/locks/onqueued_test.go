@@ -145,8 +145,7 @@ func TestOnQueuedKinds(t *testing.T) {
 		return madeLock(t, s, err)
 	}
 	rw := func(t *testing.T, c *framework.Client, opts []locks.Option) *locks.InterProcessReadWriteLock {
-		l := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)).OK(t)
-		return l
+		return suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)).OK(t)
 	}
 	read := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
 		return rw(t, c, opts).ReadLock()
@@ -219,7 +218,7 @@ func madeLock(t *testing.T, lock locks.InterProcessLock, err error) locks.InterP
 // pairOf takes two leases of a semaphore.
 func pairOf(of func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
 	return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return pair{of(t, c, opts...).(*locks.InterProcessSemaphore)}
+		return several{of(t, c, opts...).(counted), 2}
 	}
 }
 

@@ -60,9 +60,7 @@ func TestTryAcquireBehindItself(t *testing.T) {
 		if err != nil || !hit() {
 			t.Fatalf("%v, put off: %t", err, hit())
 		}
-		if names := s.Children("/lock"); len(names) != 1 {
-			t.Errorf("nodes %q", names)
-		}
+		wantQueue(t, s, 1)
 		giveBack(t, lease)
 	})
 }
@@ -72,8 +70,7 @@ func TestTryAcquireBehindItself(t *testing.T) {
 func TestAcquireNStartsOverBehindItself(t *testing.T) {
 	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 		open := func() *locks.InterProcessSemaphore {
-			semaphore := suite.Got(locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)).OK(t)
-			return semaphore
+			return suite.Got(locks.NewInterProcessSemaphore(s.Client(t), "/lock", 2)).OK(t)
 		}
 		other := take(t, open())
 		done := make(chan *locks.Lease)
@@ -213,8 +210,7 @@ func TestNothingIsLostWhileWaiting(t *testing.T) {
 			var log suite.Log
 			client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			open := func(client *framework.Client) *locks.InterProcessSemaphoreV2 {
-				semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 2)).OK(t)
-				return semaphore
+				return suite.Got(locks.NewInterProcessSemaphoreV2(client, "/lock", 2)).OK(t)
 			}
 			other := open(s.Client(t))
 			held := []*locks.Lease{take(t, other)}

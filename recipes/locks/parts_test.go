@@ -45,8 +45,7 @@ func (e *partsEnv) openKind(client *framework.Client) counted {
 	if e.dir != "" {
 		return e.open(client)
 	}
-	s := suite.Got(locks.NewInterProcessSemaphore(client, e.path, e.most)).OK(e.t)
-	return s
+	return suite.Got(locks.NewInterProcessSemaphore(client, e.path, e.most)).OK(e.t)
 }
 
 // names returns the nodes of the leases.
@@ -74,19 +73,10 @@ func (e *partsEnv) all(ctx context.Context) *acquisition {
 		op, looks = jute.OpGetChildren2, 1+e.most+1
 	}
 	looks += e.network.Requests(op)
-	a := &acquisition{done: make(chan struct{})}
-	go func() {
-		defer close(a.done)
-		a.lease, a.err = e.mine.AcquireN(ctx, e.most)
-	}()
+	a := e.start(ctx, several{e.mine, e.most})
 	suite.Eventually(e.t, "the last look", func() bool { return e.network.Requests(op) >= looks })
 	e.leases(e.most + 1)
 	return a
-}
-
-func (e *partsEnv) delete(path string) {
-	e.t.Helper()
-	suite.OK(e.t, e.observer.Delete().ForPath(e.t.Context(), path))
 }
 
 // A wait that ends gives back what was taken before AcquireN returns.
@@ -191,11 +181,7 @@ func TestPartsSuspended(t *testing.T) {
 		e := &leasedEnv{env: newEnv(t, b), most: 2}
 		e.semaphore = e.open(e.client)
 		one := e.acquire(e.another())
-		a := &acquisition{done: make(chan struct{})}
-		go func() {
-			defer close(a.done)
-			a.lease, a.err = e.semaphore.AcquireN(e.soon(), 2)
-		}()
+		a := e.start(e.soon(), several{e.semaphore, 2})
 		e.until(1, 3)
 		first, last := e.below("leases")[1], e.below("leases")[2]
 		e.network.Cut()

@@ -100,7 +100,7 @@ func (c *contest) work(lock locks.InterProcessLock, cost int, random *rand.Rand)
 	for time.Now().Before(c.end) {
 		ctx, cancel := context.WithTimeout(c.t.Context(), time.Duration(10+random.IntN(8000))*time.Millisecond)
 		acquire := lock.Acquire
-		if _, composed := lock.(pair); !composed && random.IntN(4) == 0 {
+		if _, composed := lock.(several); !composed && random.IntN(4) == 0 {
 			acquire = lock.TryAcquire
 		}
 		lease, err := acquire(ctx)

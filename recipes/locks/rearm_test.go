@@ -88,9 +88,7 @@ func TestWaitersNodeIsWatchedAgain(t *testing.T) {
 		}
 		suite.OK(t, other.Delete().ForPath(t.Context(), own))
 		synctest.Wait()
-		if names := s.Children("/lock"); len(names) != 2 {
-			t.Errorf("nodes %q: the waiter has not begun again", names)
-		}
+		wantQueue(t, s, 2)
 		giveBack(t, holder)
 		if got := <-done; got.err != nil || got.path == own {
 			t.Errorf("path %q after %q, %v", got.path, own, got.err)
@@ -165,8 +163,6 @@ func TestListRefused(t *testing.T) {
 		s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(framework.ErrNoAuth)})
 		suite.Got(m.Acquire(t.Context())).Fails(t, framework.ErrNoAuth)
 		synctest.Wait()
-		if names := s.Children("/lock"); len(names) != 0 {
-			t.Errorf("nodes %q", names)
-		}
+		wantQueue(t, s, 0)
 	})
 }

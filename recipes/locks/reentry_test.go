@@ -68,18 +68,12 @@ func TestSiblingsExcludeEachOther(t *testing.T) {
 		if entered.Load() != 8 {
 			t.Fatalf("%d entered", entered.Load())
 		}
-		child := e.acquireWith(outer.Context())
+		child := e.acquireFrom(outer.Context(), e.mutex)
 		suite.Got(e.mutex.TryAcquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
 		suite.Got(e.lock(e.client, locks.WithMaxWait(10*time.Millisecond)).Acquire(outer.Context())).Fails(t, locks.ErrNotAcquired)
 		e.release(child)
 		e.release(outer)
 	})
-}
-
-func (e *env) acquireWith(ctx context.Context) *locks.Lease {
-	e.t.Helper()
-	lease := suite.Got(e.mutex.Acquire(ctx)).OK(e.t)
-	return lease
 }
 
 // An ended lease in a context carries nothing.
@@ -94,7 +88,7 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 			t.Fatal("a released lease owns nothing")
 		}
 		suite.Got(e.mutex.Acquire(lease.Context())).Fails(t, locks.ErrReleased, context.Canceled)
-		again := e.acquireWith(context.WithoutCancel(lease.Context())) // an ordinary contender
+		again := e.acquireFrom(context.WithoutCancel(lease.Context()), e.mutex) // an ordinary contender
 		if again.Token() <= lease.Token() {
 			t.Fatal("it nested in a released lease")
 		}
@@ -106,7 +100,7 @@ func TestEndedLeaseCarriesNothing(t *testing.T) {
 func TestWaitBelowALease(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
-		child := e.acquireWith(outer.Context())
+		child := e.acquireFrom(outer.Context(), e.mutex)
 		why := errors.New("lost interest")
 		ctx, cancel := context.WithCancelCause(outer.Context())
 		waits := e.start(ctx, e.mutex)
@@ -150,7 +144,7 @@ func TestIsAcquiredInThisProcess(t *testing.T) {
 		want("at first", false)
 		lease := e.acquire(e.mutex)
 		want("held", true)
-		nested := e.acquireWith(lease.Context())
+		nested := e.acquireFrom(lease.Context(), e.mutex)
 		e.release(lease)
 		want("held by a nested lease", true)
 		e.release(nested)
@@ -176,7 +170,7 @@ func TestOtherClientsDoNotNest(t *testing.T) {
 func TestLossEndsNestedLeases(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
 		outer := e.acquire(e.mutex)
-		inner := e.acquireWith(outer.Context())
+		inner := e.acquireFrom(outer.Context(), e.mutex)
 		e.network.Expire(t)
 		e.lost(inner, locks.LossSuspended)
 		e.lost(outer, locks.LossSuspended)

@@ -41,16 +41,16 @@ func TestReleasePartsTogether(t *testing.T) {
 func TestReleasePartsInReverse(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
 		var parts []locks.InterProcessLock
-		var paths []string
+		var dirs []string
 		for i := range 20 {
 			dir := fmt.Sprintf("/%02d", i)
 			// The lock would make a container, which the server removes soon after the release.
 			suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+dir)).OK(t)
-			parts, paths = append(parts, e.mutexAt(dir, e.client)), append(paths, e.path+dir)
+			parts, dirs = append(parts, e.mutexAt(dir, e.client)), append(dirs, dir)
 		}
 		multi := suite.Got(locks.NewInterProcessMultiLock(parts...)).OK(t)
 		e.release(e.acquire(multi))
-		e.wantReleasedInReverse(paths)
+		e.wantReleasedInReverse(dirs)
 	})
 }
 

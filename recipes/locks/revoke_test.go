@@ -93,8 +93,7 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		runVirtual(t, fmt.Sprintf("%d of 2", n), func(t *testing.T, s *curatortest.Server) {
 			open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
-				semaphore := suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
-				return semaphore
+				return suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
 			}
 			var held []*locks.Lease
 			for range 3 - n {

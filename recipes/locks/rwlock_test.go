@@ -28,18 +28,6 @@ func (e *env) otherRW() *locks.InterProcessReadWriteLock {
 	return e.rw(e.otherClient())
 }
 
-// waiting fails if an acquisition is over.
-func (e *env) waiting(all ...*acquisition) {
-	e.t.Helper()
-	for _, a := range all {
-		select {
-		case <-a.done:
-			e.t.Fatalf("let in or failed: %q, %v", a.lease.Path(), a.err)
-		default:
-		}
-	}
-}
-
 // Readers are in together, a writer alone.
 func TestReadersShareWritersExclude(t *testing.T) {
 	onRW(t, withRealServer, func(t *testing.T, e *env, rw *locks.InterProcessReadWriteLock) {
@@ -179,12 +167,6 @@ func TestNestedReadersAndWriters(t *testing.T) {
 		e.release(write)
 		e.wantNodes(0)
 	})
-}
-
-func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *locks.Lease {
-	e.t.Helper()
-	lease := suite.Got(lock.Acquire(ctx)).OK(e.t)
-	return lease
 }
 
 func TestReadWriteOwnership(t *testing.T) {

@@ -123,7 +123,7 @@ func TestKindMismatch(t *testing.T) {
 			for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
 				refused(m(e, e.client), 1)
 			}
-			suite.OK(t, e.observer.Delete().ForPath(t.Context(), e.path+"/"+child))
+			e.delete(e.path + "/" + child)
 		}
 		for _, m := range []maker{aMutex, aReadLock, aWriteLock, aSemaphore} {
 			e.release(e.acquire(m(e, e.client)))
@@ -159,7 +159,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		if left := f.below(dir); len(left) != 1 {
 			t.Errorf("%q are left", left)
 		}
-		suite.OK(t, f.observer.Delete().ForPath(t.Context(), f.path+dir+"/leases"))
+		f.delete(f.path + dir + "/leases")
 		f.wantNone()
 	})
 }

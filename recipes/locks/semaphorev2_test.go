@@ -175,14 +175,11 @@ func TestLeaseCount(t *testing.T) {
 func TestLeaseCountTooLow(t *testing.T) {
 	onCounting(t, 3, func(c *counting) {
 		one := c.acquire(c.semaphore)
-		failed := make(chan error, 1)
-		go func() {
-			_, err := c.semaphore.AcquireN(c.soon(), 3)
-			failed <- err
-		}()
+		failed := c.start(c.soon(), several{c.semaphore, 3})
 		c.until(1, 4)
 		c.set(2)
-		suite.WantErr(c.t, <-failed, locks.ErrTooManyLeases)
+		<-failed.done
+		suite.WantErr(c.t, failed.err, locks.ErrTooManyLeases)
 		c.have(0, 1)
 		suite.Got(c.semaphore.AcquireN(c.t.Context(), 3)).Fails(c.t, locks.ErrTooManyLeases)
 		c.set(0)
@@ -228,8 +225,7 @@ func TestLeaseCountPanics(t *testing.T) {
 func TestSemaphoreMutex(t *testing.T) {
 	onLeased(t, 1, func(e *leasedEnv) {
 		open := func(client *framework.Client) *locks.InterProcessSemaphoreMutex {
-			m := suite.Got(locks.NewInterProcessSemaphoreMutex(client, e.path)).OK(e.t)
-			return m
+			return suite.Got(locks.NewInterProcessSemaphoreMutex(client, e.path)).OK(e.t)
 		}
 		client, _ := e.b.Client(e.t)
 		mine, same, other := open(e.client), open(e.client), open(client)

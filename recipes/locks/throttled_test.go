@@ -28,9 +28,7 @@ func TestReleaseIsThrottled(t *testing.T) {
 			t.Fatal(err, hit())
 		}
 		time.Sleep(time.Second)
-		if names := s.Children("/lock"); len(names) != 0 {
-			t.Fatalf("nodes %q", names)
-		}
+		wantQueue(t, s, 0)
 	})
 }
 
@@ -60,8 +58,7 @@ func TestWatchIsThrottled(t *testing.T) {
 	} {
 		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
 			open := func(client *framework.Client) locks.InterProcessLock {
-				lock := suite.Got(c.lock(t, client)).OK(t)
-				return lock
+				return suite.Got(c.lock(t, client)).OK(t)
 			}
 			holder := enqueue(t, s, open)
 			time.Sleep(time.Second) // its own node is watched

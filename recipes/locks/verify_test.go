@@ -106,7 +106,7 @@ func TestProofAfterRelease(t *testing.T) {
 func TestProofAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
 		// The watch on the node may or may not have told by then.
-		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteOurs(p.ours()...) })
+		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.delete(p.ours()...) })
 		suite.WantErr(t, p.lease.Verify(t.Context()), locks.ErrLockLost)
 		<-hit
 		p.lost(p.lease, locks.LossNodeDeleted)
@@ -152,8 +152,8 @@ func nilContext() context.Context { return nil }
 
 // A lease of parts is held while every part is; one that nobody holds is refused.
 func TestProofOfParts(t *testing.T) {
-	onMulti(t, withRealServer, func(t *testing.T, e *multiEnv) {
-		lease := e.acquire(e.multi(e.mutexAt(0, e.client), e.multi(e.mutexAt(1, e.client), e.mutexAt(2, e.client))))
+	onMulti(t, withRealServer, func(t *testing.T, e *env) {
+		lease := e.acquire(multiOf(t, e.mutexAt(multiDirs[0], e.client), multiOf(t, e.mutexAt(multiDirs[1], e.client), e.mutexAt(multiDirs[2], e.client))))
 		create := func(name string) framework.Op {
 			return e.client.TransactionOp().Create().ForPath(e.path + "/" + name)
 		}

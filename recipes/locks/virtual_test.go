@@ -48,35 +48,41 @@ func giveBack(t *testing.T, lease *locks.Lease) {
 	}
 }
 
+// taking takes the lock on another goroutine.
+func taking(t *testing.T, lock locks.InterProcessLock) <-chan *locks.Lease {
+	taken := make(chan *locks.Lease, 1)
+	go func() { taken <- take(t, lock) }()
+	return taken
+}
+
 // queued is a contender of a lock in virtual time, on a client of its own.
 type queued struct {
+	*acquisition
 	t       *testing.T
 	client  *framework.Client
 	traffic *suite.Traffic // since it has joined
 	joined  string         // the traffic of joining
-	lease   *locks.Lease
-	err     error
 	cancel  context.CancelFunc
-	done    chan struct{}
 }
 
 // enqueue acquires the lock that make returns, and returns when it holds it or waits.
 func enqueue(t *testing.T, s *curatortest.Server, lockOf func(c *framework.Client) locks.InterProcessLock) *queued {
 	t.Helper()
-	q := &queued{t: t, done: make(chan struct{})}
+	q := &queued{t: t}
 	q.client, q.traffic = suite.Tapped(t, s)
 	lock := lockOf(q.client)
 	synctest.Wait() // it is connected
 	q.traffic.Take()
-	ctx, cancel := context.WithCancel(t.Context())
-	q.cancel = cancel
-	go func() {
-		defer close(q.done)
-		q.lease, q.err = lock.Acquire(ctx)
-	}()
-	synctest.Wait()
+	q.enter(lock)
 	q.joined = q.traffic.Take()
 	return q
+}
+
+// enter acquires the lock.
+func (q *queued) enter(lock locks.InterProcessLock) {
+	ctx, cancel := context.WithCancel(q.t.Context())
+	q.cancel, q.acquisition = cancel, acquiring(ctx, lock)
+	synctest.Wait()
 }
 
 // in tells whether the contender was let in.
@@ -116,6 +122,13 @@ func mutexOf(t *testing.T, c *framework.Client, opts ...locks.MutexOption) *lock
 
 func mutexAtPath(t *testing.T, c *framework.Client, path string, opts ...locks.MutexOption) *locks.InterProcessMutex {
 	t.Helper()
-	m := suite.Got(locks.NewInterProcessMutex(c, path, opts...)).OK(t)
-	return m
+	return suite.Got(locks.NewInterProcessMutex(c, path, opts...)).OK(t)
+}
+
+// wantQueue fails unless the lock has n nodes.
+func wantQueue(t *testing.T, s *curatortest.Server, n int) {
+	t.Helper()
+	if names := s.Children("/lock"); len(names) != n {
+		t.Fatalf("nodes %q, want %d", names, n)
+	}
 }
