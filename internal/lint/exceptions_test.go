@@ -60,9 +60,6 @@ var exceptions = append([]exception{
 	"recipes/barriers/rules_test.go",
 	"recipes/discovery/discoverygrpc/live_test.go",
 	"recipes/discovery/faults_test.go",
-	"recipes/locks/fixture_test.go",
-	"recipes/locks/javasemaphore_faults_test.go",
-	"recipes/locks/multi_test.go",
 	"recipes/nodes/faults_test.go",
 	"recipes/queue/queue_test.go",
 )...)

@@ -181,3 +181,30 @@ func TestNilLocks(t *testing.T) {
 	suite.Got(locks.NewInterProcessMultiLock()).Fails(t, framework.ErrInvalidOption)
 	suite.Got(locks.NewInterProcessMultiLock(nil)).Fails(t, framework.ErrInvalidOption)
 }
+
+// Wrong numbers are refused before anything is sent, with what is wrong.
+func TestNumbersOfLeases(t *testing.T) {
+	client := notStarted(t)
+	for _, n := range []int{0, -1} {
+		_, plain := locks.NewInterProcessSemaphore(client, "/a", n)
+		_, v2 := locks.NewInterProcessSemaphoreV2(client, "/a", n)
+		for _, err := range []error{plain, v2} {
+			if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "leases") {
+				t.Errorf("a semaphore of %d: %v", n, err)
+			}
+		}
+	}
+	plain := suite.Got(locks.NewInterProcessSemaphore(client, "/a", 2)).OK(t)
+	v2 := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/a", 2)).OK(t)
+	ctx := bounded(t, time.Minute)
+	for name, s := range map[string]counted{"plain": plain, "v2": v2} {
+		for _, n := range []int{0, -1} {
+			if _, err := s.AcquireN(ctx, n); !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "/a") {
+				t.Errorf("%s: %d leases: %v", name, n, err)
+			}
+		}
+		if _, err := s.AcquireN(ctx, 3); !errors.Is(err, locks.ErrTooManyLeases) || !strings.Contains(err.Error(), "3 of 2") {
+			t.Errorf("%s: 3 of 2: %v", name, err)
+		}
+	}
+}

@@ -82,8 +82,7 @@ func TestWaitForOneselfV2(t *testing.T) {
 			var log suite.Log
 			logged := framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
 			mine, others := threeLeases(t, s.Client(t, logged)), threeLeases(t, s.Client(t))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
+			ctx := bounded(t, time.Minute)
 			for s, n := range map[*locks.InterProcessSemaphoreV2]int{mine: c.mine, others: c.others} {
 				if n == 0 {
 					continue
@@ -132,8 +131,7 @@ func TestWarnsAfterStartingOver(t *testing.T) {
 		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		mutex := mutexOf(t, client)
 		holder := take(t, mutex)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := bounded(t, time.Minute)
 		done := make(chan error, 1)
 		go func() { _, err := mutex.Acquire(ctx); done <- err }()
 		time.Sleep(time.Second)
@@ -159,8 +157,7 @@ func TestSiteThroughMulti(t *testing.T) {
 		var log suite.Log
 		client := s.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		multi := suite.Got(locks.NewInterProcessMultiLock(mutexOf(t, client))).OK(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := bounded(t, time.Minute)
 		_ = locks.Do(ctx, multi, func(context.Context, *locks.Lease) error {
 			return locks.Do(ctx, multi, func(context.Context, *locks.Lease) error { return nil })
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // writing is a lock that is held by a writer, behind whom a writer and a reader wait.
@@ -43,9 +44,7 @@ func (w *writing) downgraded(read *locks.Lease) {
 	}
 	w.wantNodes(3)
 	w.waiting(w.writer, w.reader)
-	if err := read.Verify(w.t.Context()); err != nil {
-		w.t.Error(err)
-	}
+	suite.OK(w.t, read.Verify(w.t.Context()))
 }
 
 // A downgrade lets no writer in between, also none that waits since before it.
@@ -86,9 +85,7 @@ func TestReadWithinWrite(t *testing.T) {
 		w.release(read)
 		w.wantNodes(3)
 		w.waiting(w.writer, w.reader)
-		if err := w.write.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, w.write.Verify(t.Context()))
 		w.release(w.write)
 	})
 }
@@ -194,8 +191,7 @@ func TestDowngradeCancelled(t *testing.T) {
 func TestDowngradeEndsWithTheWriteLease(t *testing.T) {
 	onDowngrade(t, suite.InVirtualTime, func(t *testing.T, w *writing) {
 		heal := w.network.Isolate()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := bounded(t, time.Minute)
 		_, err := w.rw.Downgrade(ctx, w.write)
 		creates := w.network.Requests(jute.OpCreate2)
 		heal()
@@ -220,13 +216,55 @@ func TestDowngradeClosed(t *testing.T) {
 			_, err := w.rw.Downgrade(t.Context(), w.write)
 			done <- err
 		}()
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		ctx := bounded(t, 100*time.Millisecond)
 		suite.WantErr(t, w.client.Close(ctx), framework.ErrConnectionLoss)
 		if err := <-done; err == nil {
 			t.Error("a closed client has let a reader in")
 		}
 		w.lost(w.write, locks.LossClosed)
 		suite.WantErr(t, w.write.Release(t.Context()), locks.ErrLockLost)
+	})
+}
+
+// A write lease that a reader was made from does not mark its release, and its going is not
+// counted: the writer behind waits for the reader.
+func TestDowngradeKeepsWritersOut(t *testing.T) {
+	for name, waited := range map[string]bool{"holder that had waited": true, "holder that had not": false} {
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			writeLock := opened(t, openWrite)
+			holder, waiter := enqueue(t, s, writeLock), enqueue(t, s, writeLock)
+			if waited {
+				first := holder
+				holder, waiter = waiter, enqueue(t, s, writeLock)
+				first.release()
+			}
+			if !holder.in() {
+				t.Fatal("the holder is not let in")
+			}
+			read := suite.Got(openRW(t, holder.client).Downgrade(t.Context(), holder.lease)).OK(t)
+			if waiter.in() {
+				t.Fatal("a writer is let in beside a reader")
+			}
+			giveBack(t, read)
+			waiter.release()
+		})
+	}
+}
+
+// A writer that waits for one writer is not let in by the end of that node alone: a reader may
+// have taken its place.
+func TestNextBehindADowngrade(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		holder := openRW(t, s.Client(t))
+		write := suite.Got(holder.WriteLock().Acquire(t.Context())).OK(t)
+		waiter := enqueue(t, s, opened(t, openWrite))
+		read := suite.Got(holder.Downgrade(t.Context(), write)).OK(t)
+		time.Sleep(time.Second)
+		if waiter.in() {
+			t.Error("a writer is in beside a reader")
+		}
+		giveBack(t, read)
+		time.Sleep(time.Second)
+		waiter.release()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -137,6 +138,16 @@ func acquiring(ctx context.Context, lock locks.InterProcessLock) *acquisition {
 	return a
 }
 
+// over tells whether it has ended.
+func (a *acquisition) over() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (e *env) start(ctx context.Context, lock locks.InterProcessLock) *acquisition {
 	return acquiring(ctx, lock)
 }
@@ -163,10 +174,8 @@ func (e *env) acquireFrom(ctx context.Context, lock locks.InterProcessLock) *loc
 func (e *env) waiting(all ...*acquisition) {
 	e.t.Helper()
 	for _, a := range all {
-		select {
-		case <-a.done:
+		if a.over() {
 			e.t.Fatalf("let in or failed: %q, %v", a.lease.Path(), a.err)
-		default:
 		}
 	}
 }
@@ -215,4 +224,11 @@ func (e *env) delete(paths ...string) {
 			e.t.Error(err)
 		}
 	}
+}
+
+// bounded returns a context of the test that ends after a time.
+func bounded(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
 }

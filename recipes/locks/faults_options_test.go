@@ -70,8 +70,7 @@ func takeHandedOver(t *testing.T, client *framework.Client) *locks.Lease {
 	t.Helper()
 	lock := virtualMutex(t, locks.WithLocalHandover(10), locks.WithRevocable(nil))(client)
 	first := take(t, lock)
-	second := make(chan *locks.Lease, 1)
-	go func() { second <- take(t, lock) }()
+	second := taking(t, lock)
 	synctest.Wait()
 	giveBack(t, first)
 	lease := <-second
@@ -100,9 +99,7 @@ func eachOption(t *testing.T, before func(h *optionHolder), test func(h *optionH
 		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
 			client, stopped := stoppable(t, s)
 			h := &optionHolder{t: t, s: s, stopped: stopped, client: client}
-			if err := h.client.BlockUntilConnected(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, h.client.BlockUntilConnected(t.Context()))
 			if before != nil {
 				before(h)
 			}
@@ -132,9 +129,7 @@ func (h *optionHolder) wantBelieved() {
 // being in while it is believed.
 func (h *optionHolder) loses(want locks.LossReason, fault func() error) {
 	h.t.Helper()
-	if err := fault(); err != nil {
-		h.t.Fatal(err)
-	}
+	suite.OK(h.t, fault())
 	synctest.Wait()
 	if h.nextWaiter.in() && h.lease.Context().Err() == nil {
 		h.t.Error("the next waiter is in while the lease is believed")

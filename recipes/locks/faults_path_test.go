@@ -154,9 +154,7 @@ func TestHoldReaped(t *testing.T) {
 		lease := f.take()
 		f.untilReaped("/locks")
 		f.follow()
-		if err := lease.Verify(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, lease.Verify(t.Context()))
 		f.release(lease)
 		f.wantNone()
 	})

@@ -136,8 +136,7 @@ func TestCreateClosed(t *testing.T) {
 		heal := f.network.Isolate()
 		defer heal()
 		a := f.start(t.Context(), f.lock)
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		ctx := bounded(t, 100*time.Millisecond)
 		suite.WantErr(t, f.client.Close(ctx), framework.ErrConnectionLoss) // the session is left to its timeout
 		<-a.done
 		suite.WantErr(t, a.err, framework.ErrClosed)
@@ -272,9 +271,7 @@ func TestWaitClosed(t *testing.T) {
 	eachKindVirtually(t, waiters, func(t *testing.T, f *fixture) {
 		a := f.wait(t.Context())
 		f.follow()
-		if err := f.client.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, f.client.Close(t.Context()))
 		<-a.done
 		suite.WantErr(t, a.err, framework.ErrClosed)
 		f.untilNone()

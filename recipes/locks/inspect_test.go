@@ -1,13 +1,20 @@
 package locks_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tracing"
 )
 
 // look inspects the lock, and wants these nodes in this order.
@@ -105,6 +112,192 @@ func TestInspectOtherPaths(t *testing.T) {
 		suite.Got(locks.Inspect(t.Context(), e.observer, e.path)).Fails(t, locks.ErrKindMismatch)
 		for _, path := range []string{"", "relative", "/a//b"} {
 			suite.Got(locks.Inspect(t.Context(), e.observer, path)).Fails(t, framework.ErrInvalidPath)
+		}
+	})
+}
+
+// TestInspect looks at a mutex.
+func TestInspect(t *testing.T) {
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		look := func(kind string, holders, waiters int) *locks.Inspection {
+			t.Helper()
+			i := suite.Got(locks.Inspect(t.Context(), e.observer, e.path)).OK(t)
+			if i.Kind != kind || len(i.Holders) != holders || len(i.Waiters) != waiters {
+				t.Fatalf("%q with %d holders and %d waiters, want %q with %d and %d", i.Kind, len(i.Holders), len(i.Waiters), kind, holders, waiters)
+			}
+			return i
+		}
+		look("", 0, 0)
+		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("worker 7"))))
+		waiting := e.queue(t.Context(), e.other(), 2)
+		holder := look("mutex", 1, 1).Holders[0]
+		if holder.Path != lease.Path() || holder.Token != lease.Token() || holder.SessionID != e.client.SessionID() || holder.Data != "worker 7" {
+			t.Errorf("the holder is %+v", holder)
+		}
+		e.release(lease)
+		e.release(e.granted(waiting))
+		e.untilNodes(0)
+	})
+}
+
+// A contender whose node the inspecting client may not read is listed without its data, and the
+// others are listed with theirs.
+func TestInspectListsUnreadableContenders(t *testing.T) {
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		holder := e.acquire(e.lock(private(t, e.b, "holder:a")))
+		waiter := e.queue(t.Context(), e.lock(e.client), 2)
+		i := e.look("mutex", []string{holder.Path()}, []string{e.path + "/" + e.nodes()[1]})
+		c := i.Holders[0]
+		if c.Data != "" || c.Owner != "" || c.TraceParent != "" || c.Token != holder.Token() || c.SessionID == 0 || c.Since.IsZero() {
+			t.Errorf("the holder is %+v", c)
+		}
+		if c := i.Waiters[0]; c.Data == "" || c.Owner == "" {
+			t.Errorf("the waiter is %+v", c)
+		}
+		e.release(holder)
+		e.release(e.granted(waiter))
+	})
+}
+
+// lockNodes gives the nodes of contenders an ACL of their own.
+type lockNodes []framework.ACL
+
+func (a lockNodes) ACLForPath(path string) []framework.ACL {
+	if strings.Contains(path, "lock-") {
+		return a
+	}
+	return framework.OpenACLUnsafe()
+}
+
+// private returns a client whose nodes nobody else may read.
+func private(t *testing.T, b *suite.Backend, user string) *framework.Client {
+	t.Helper()
+	client, _ := b.Client(t, framework.WithAuthorization("digest", []byte(user)),
+		framework.WithACLProvider(lockNodes(framework.CreatorAllACL())))
+	return client
+}
+
+// A waiter that must not read the node ahead of it, and would not hear that it has gone, is told
+// so: at once if it is as secretive itself, else when the wait has lasted for a while.
+func TestUnreadablePredecessor(t *testing.T) {
+	onBackends(t, withRealServer, func(t *testing.T, e *env) {
+		holder := e.acquire(e.lock(private(t, e.b, "holder:a")))
+		waiters := map[string]*framework.Client{"private": private(t, e.b, "waiter:b")}
+		if e.b.Virtual { // the while is ten seconds
+			waiters["open"] = e.client
+		}
+		for name, waiter := range waiters {
+			ctx := bounded(t, 30*time.Second)
+			_, err := e.lock(waiter).Acquire(ctx)
+			if ctx.Err() != nil {
+				t.Errorf("%s: waited on", name)
+			}
+			suite.WantErr(t, err, framework.ErrNoAuth)
+		}
+		e.wantNodes(1)
+		e.release(holder)
+	})
+}
+
+// A waiter that must not read its own node would not hear that it has gone, and a marker would
+// let it in all the same.
+func TestUnreadableOwnNode(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		first := enqueue(t, s, virtualMutex(t))
+		holder := enqueue(t, s, virtualMutex(t))
+		first.release()
+		if !holder.in() {
+			t.Fatal("the second is not in")
+		}
+		admin := framework.ACL{Perms: framework.PermRead, Scheme: "digest", ID: "admin:RB3ulR0Dd8Rq5vnlfXyZ5Xrmk+g="}
+		client := s.Client(t, framework.WithACLProvider(lockNodes{admin}))
+		ctx := bounded(t, time.Minute)
+		suite.Got(mutexOf(t, client).Acquire(ctx)).Fails(t, framework.ErrNoAuth)
+		synctest.Wait()
+		wantQueue(t, s, 1)
+		holder.release()
+	})
+}
+
+// TestNodeData checks what a lock's node says of its owner, byte by byte.
+func TestNodeData(t *testing.T) {
+	host := suite.Got(os.Hostname()).OK(t)
+	owner := func(label string) string {
+		return fmt.Sprintf("test\nowner=%s\nhost=%s\npid=%d", label, host, os.Getpid())
+	}
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		for _, c := range []struct {
+			name  string
+			spans tracing.Option
+			opts  []framework.Option
+			lock  []locks.MutexOption
+			want  string
+		}{
+			{name: "not traced", want: owner(filepath.Base(os.Args[0]))},
+			{name: "labelled", opts: []framework.Option{framework.WithOwnerLabel("orders api")}, want: owner("orders api")},
+			{name: "no label", opts: []framework.Option{framework.WithOwnerLabel("")}, want: strings.ReplaceAll(owner(""), "owner=\n", "")},
+			{name: "traced", opts: []framework.Option{framework.WithOwnerLabel("a")}, want: owner("a") + "\ntraceparent=%s"},
+			{name: "no links", spans: tracing.WithoutHolderLinks(), want: "test"},
+			{name: "no tracing", opts: []framework.Option{framework.WithoutTracing()}, want: "test"},
+			{name: "own data", lock: []locks.MutexOption{locks.WithNodeData([]byte("mine"))}, want: "mine"},
+			{name: "no data", lock: []locks.MutexOption{locks.WithNodeData(nil)}, want: ""},
+		} {
+			spans := suite.NewSpans()
+			if c.name != "not traced" && c.name != "labelled" && c.name != "no label" {
+				c.opts = append([]framework.Option{framework.WithTracing(spans.Option(), c.spans)}, c.opts...)
+			}
+			e := newEnv(t, b, c.opts...)
+			lease := e.acquire(e.lock(e.client, c.lock...))
+			data := suite.Got(e.observer.GetData().ForPath(t.Context(), lease.Path())).OK(t)
+			if strings.Contains(c.want, "%s") {
+				acquire := spans.Named(tracing.SpanLockAcquire)[0].SpanContext()
+				c.want = fmt.Sprintf(c.want, fmt.Sprintf("00-%s-%s-01", acquire.TraceID(), acquire.SpanID()))
+			}
+			if string(data) != c.want {
+				t.Errorf("%s: data %q, want %q", c.name, data, c.want)
+			}
+			e.release(lease)
+		}
+	})
+}
+
+// TestInspectOwner looks at who holds a lock, for each of those who may.
+func TestInspectOwner(t *testing.T) {
+	host := suite.Got(os.Hostname()).OK(t)
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		spans := suite.NewSpans()
+		e := newEnv(t, b, framework.WithOwnerLabel("orders"), framework.WithTracing(spans.Option()))
+		look := func() locks.Contender {
+			t.Helper()
+			i, err := locks.Inspect(t.Context(), e.observer, e.path)
+			if err != nil || len(i.Holders) != 1 {
+				t.Fatalf("%+v, %v", i, err)
+			}
+			return i.Holders[0]
+		}
+		lease := e.acquire(e.mutex)
+		traced := spans.Named(tracing.SpanLockAcquire)[0].SpanContext()
+		want := fmt.Sprintf("orders on %s, pid %d", host, os.Getpid())
+		if got := look(); got.Owner != want || !strings.Contains(got.TraceParent, traced.TraceID().String()) {
+			t.Errorf("owner %q, trace %q; want %q", got.Owner, got.TraceParent, want)
+		}
+		suite.OK(t, locks.AttemptRevoke(t.Context(), e.observer, lease.Path()))
+		if got := look(); got.Owner != "" || got.TraceParent != "" || got.Data != "__REVOKE__" {
+			t.Errorf("asked to let go: %+v", got)
+		}
+		e.release(lease)
+		for data, want := range map[string]string{
+			"10.1.2.3":                             "10.1.2.3", // Java's
+			"10.1.2.3\nowner=\x1b[31mred\npid=1\n": "[31mred, pid 1",
+			"10.1.2.3\nhost=h\nnonsense\n=\npid=x": "on h",
+			"\xff\xfe":                             "",
+			"":                                     "",
+		} {
+			lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte(data))))
+			if got := look().Owner; got != want {
+				t.Errorf("of %q the owner is %q, want %q", data, got, want)
+			}
+			e.release(lease)
 		}
 	})
 }

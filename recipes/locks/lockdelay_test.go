@@ -20,14 +20,6 @@ func delayed(t *testing.T) func(c *framework.Client) locks.InterProcessLock {
 	return virtualMutex(t, locks.WithLockDelay(delay))
 }
 
-// wantRecord fails unless the record of a holder is there, or is not.
-func wantRecord(t *testing.T, s *curatortest.Server, want bool) {
-	t.Helper()
-	if _, ok := s.Get("/lock.holder"); ok != want {
-		t.Errorf("record of a holder: %v, want %v", ok, want)
-	}
-}
-
 // After each way to lose a lock the next one waits for the delay, and nobody waits after a
 // release.
 func TestLockDelay(t *testing.T) {
@@ -51,9 +43,7 @@ func TestLockDelay(t *testing.T) {
 		"session expired": {func(s *curatortest.Server, q *queued) { s.ExpireSession(q.client.SessionID()) }, true},
 		"closed":          {func(_ *curatortest.Server, q *queued) { _ = q.client.Close(context.Background()) }, true},
 		"node deleted": {func(s *curatortest.Server, q *queued) {
-			if err := q.client.Delete().ForPath(context.Background(), q.lease.Path()); err != nil {
-				q.t.Error(err)
-			}
+			suite.OK(q.t, q.client.Delete().ForPath(context.Background(), q.lease.Path()))
 		}, true},
 		"released after a suspension": {func(s *curatortest.Server, q *queued) {
 			s.DisconnectSession(q.client.SessionID())
@@ -232,9 +222,7 @@ func TestLockDelayClosed(t *testing.T) {
 		s.ExpireSession(holder.client.SessionID())
 		time.Sleep(10 * time.Second)
 		begin := time.Now()
-		if err := waiter.client.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, waiter.client.Close(t.Context()))
 		<-waiter.done
 		suite.WantErr(t, waiter.err, framework.ErrClosed)
 		if took := time.Since(begin); took > time.Second {

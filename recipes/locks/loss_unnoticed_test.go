@@ -135,9 +135,7 @@ func TestLeasesAreGrantedTogether(t *testing.T) {
 		if len(whole.Parts()) != 2 || hooks != 2 || len(api.Held()) != 2 {
 			t.Errorf("%d leases, %d hooks were set, %d are left", len(whole.Parts()), hooks, len(api.Held()))
 		}
-		if err := errors.Join(whole.Err(), whole.Verify(t.Context()), whole.Release(t.Context())); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, errors.Join(whole.Err(), whole.Verify(t.Context()), whole.Release(t.Context())))
 	})
 }
 
@@ -177,9 +175,7 @@ func TestWholeEndsWithItsPart(t *testing.T) {
 			t.Errorf("its error is %v, the context's %v", err, whole.Context().Err())
 		}
 		part.hold.mu.Unlock()
-		if err := whole.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, whole.Release(t.Context()))
 	})
 }
 
@@ -214,9 +210,7 @@ func TestRevokedBeforeTheLease(t *testing.T) {
 			if listens && <-told != lease {
 				t.Error("the function was called with another lease")
 			}
-			if err := lease.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+			suite.OK(t, lease.Release(t.Context()))
 		})
 	}
 }

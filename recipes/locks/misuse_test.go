@@ -3,15 +3,14 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
-	"github.com/go-curator/curator/tools/curatortest"
 )
 
 var noContext context.Context
@@ -121,9 +120,7 @@ func TestLeaseWithoutContext(t *testing.T) {
 		suite.WantErr(t, lease.Verify(noContext), framework.ErrInvalidOption)
 		suite.Got(lease.Guard(noContext)).Fails(t, framework.ErrInvalidOption)
 		suite.OK(t, lease.Err())
-		if err := lease.Release(noContext); err != nil { // clean-up is done in any case
-			t.Error(err)
-		}
+		suite.OK(t, lease.Release(noContext)) // clean-up is done in any case
 		e.wantNodes(0)
 	})
 }
@@ -185,54 +182,59 @@ func TestContextOfAnotherLock(t *testing.T) {
 	}
 }
 
-// Wrong numbers are refused before anything is sent, with what is wrong.
-func TestNumbersOfLeases(t *testing.T) {
-	client := notStarted(t)
-	for _, n := range []int{0, -1} {
-		_, plain := locks.NewInterProcessSemaphore(client, "/a", n)
-		_, v2 := locks.NewInterProcessSemaphoreV2(client, "/a", n)
-		for _, err := range []error{plain, v2} {
-			if !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "leases") {
-				t.Errorf("a semaphore of %d: %v", n, err)
+// go vet tells of copies: all that must not be copied have the mark by which it knows.
+func TestCopiesAreNoticed(t *testing.T) {
+	lock := reflect.TypeFor[sync.Locker]()
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[locks.Lease](), reflect.TypeFor[locks.InterProcessMutex](), reflect.TypeFor[locks.InterProcessReadWriteLock](),
+		reflect.TypeFor[locks.ReadLock](), reflect.TypeFor[locks.WriteLock](), reflect.TypeFor[locks.InterProcessSemaphore](),
+		reflect.TypeFor[locks.InterProcessSemaphoreV2](), reflect.TypeFor[locks.InterProcessSemaphoreMutex](), reflect.TypeFor[locks.InterProcessMultiLock](),
+	} {
+		if mark := of.Field(0).Type; !reflect.PointerTo(mark).Implements(lock) {
+			t.Errorf("%v begins with a %v", of, mark)
+		}
+	}
+}
+
+// copied returns what vet complains of.
+func copied(lease *locks.Lease) *locks.Lease {
+	c := reflect.New(reflect.TypeFor[locks.Lease]())
+	c.Elem().Set(reflect.ValueOf(lease).Elem())
+	return c.Interface().(*locks.Lease)
+}
+
+// A copy is the same lease: whichever is released first, both have ended, the node goes once,
+// and an outer lease keeps it.
+func TestReleaseOfACopy(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		client, _ := b.Client(t)
+		mutex := suite.Got(locks.NewInterProcessMutex(client, b.Path("lock"))).OK(t)
+		for _, copyFirst := range []bool{true, false} {
+			outer := suite.Got(mutex.Acquire(t.Context())).OK(t)
+			inner := suite.Got(mutex.Acquire(outer.Context())).OK(t)
+			for i, lease := range []*locks.Lease{inner, outer} {
+				two := []*locks.Lease{lease, copied(lease)}
+				if copyFirst {
+					two[0], two[1] = two[1], two[0]
+				}
+				for range 2 {
+					for _, l := range two {
+						if err := l.Release(t.Context()); err != nil || !errors.Is(l.Err(), locks.ErrReleased) {
+							t.Errorf("released: %v, ended with %v", err, l.Err())
+						}
+					}
+				}
+				if nodes, err := mutex.ParticipantNodes(t.Context()); err != nil || len(nodes) != 1-i {
+					t.Errorf("nodes %q, %v", nodes, err)
+				}
+				if i == 0 {
+					sibling := suite.Got(mutex.TryAcquire(outer.Context())).OK(t)
+					if again, err := mutex.TryAcquire(outer.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+						t.Errorf("two beside each other below one lease: %v, %v", again, err)
+					}
+					suite.OK(t, sibling.Release(t.Context()))
+				}
 			}
 		}
-	}
-	plain := suite.Got(locks.NewInterProcessSemaphore(client, "/a", 2)).OK(t)
-	v2 := suite.Got(locks.NewInterProcessSemaphoreV2(client, "/a", 2)).OK(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for name, s := range map[string]counted{"plain": plain, "v2": v2} {
-		for _, n := range []int{0, -1} {
-			if _, err := s.AcquireN(ctx, n); !errors.Is(err, framework.ErrInvalidOption) || !strings.Contains(err.Error(), "/a") {
-				t.Errorf("%s: %d leases: %v", name, n, err)
-			}
-		}
-		if _, err := s.AcquireN(ctx, 3); !errors.Is(err, locks.ErrTooManyLeases) || !strings.Contains(err.Error(), "3 of 2") {
-			t.Errorf("%s: 3 of 2: %v", name, err)
-		}
-	}
-}
-
-// blindDriver is a driver that knows no contender.
-type blindDriver struct {
-	locks.StandardLockInternalsDriver
-	calls  *int
-	cancel context.CancelFunc
-}
-
-func (d blindDriver) FixForSorting(name, lockName string) string {
-	if *d.calls++; *d.calls == 50 {
-		d.cancel()
-	}
-	return "" // "It returns "" for a child that is no contender"
-}
-
-// A driver that does not know the names of its own contenders is refused, and not asked for ever.
-func TestDriverThatKnowsNobody(t *testing.T) {
-	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
-		ctx, cancel := context.WithCancel(t.Context())
-		calls := 0
-		m := suite.Got(locks.NewInterProcessMutex(s.Client(t), "/lock", locks.WithDriver(blindDriver{calls: &calls, cancel: cancel}))).OK(t)
-		suite.Got(m.Acquire(ctx)).Fails(t, framework.ErrInvalidOption)
 	})
 }

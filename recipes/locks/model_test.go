@@ -1,7 +1,7 @@
 package locks_test
 
 import (
-	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -194,8 +194,7 @@ func TestRule9(t *testing.T) {
 		}
 		holder := take(t, mutexOf(t, s.Client(t)))
 		check(1, "of a holder")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := bounded(t, time.Second)
 		suite.Got(mutexOf(t, s.Client(t)).Acquire(ctx)).Fails(t, locks.ErrNotAcquired)
 		check(1, "after a waiter gave up")
 		done := make(chan *locks.Lease)
@@ -225,5 +224,86 @@ func TestRule10(t *testing.T) {
 		s.SetSequence("/lock", 1<<31-2_000_000)
 		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
 		suite.OK(t, lease.Release(t.Context()))
+	})
+}
+
+// What a cycle and a hand-over cost on the wire. The lock's path is there already.
+func TestTraffic(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		want := func(q *queued, want, when string) {
+			t.Helper()
+			synctest.Wait()
+			if got := q.traffic.Take(); got != want {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		giveBack(t, take(t, mutexOf(t, s.Client(t))))
+
+		alone := enqueue(t, s, virtualMutex(t))
+		alone.release()
+		alone.traffic.Take()
+		giveBack(t, take(t, mutexOf(t, alone.client)))
+		want(alone, "create2=1 delete=1 getChildren2=1 writes=2", "a cycle without contention")
+
+		first, second, third, fourth := enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t)), enqueue(t, s, virtualMutex(t))
+		first.traffic.Take()
+		first.release() // it has not waited: its node just goes
+		want(first, "delete=1 writes=1", "the first's release")
+		want(second, "events=1", "the second, which is next and need not look again")
+		want(third, "", "the third, meanwhile")
+		second.release()
+		want(second, "events=1 multi=1 writes=1", "the second's release") // the event is of its own node
+		want(third, "events=2", "the third, which sees the marker")
+		want(fourth, "", "the fourth, meanwhile")
+		third.release()
+		want(fourth, "events=2", "the fourth, which sees the marker")
+		fourth.release()
+		if n := s.Watches(); n != 0 {
+			t.Errorf("%d watches are left", n)
+		}
+	})
+}
+
+// The node ahead is of the waiter's own session, whose end would take both: the waiter is not let
+// in by the end of that node alone, but lists the queue.
+func TestNextOfTheSameClient(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client, traffic := suite.Tapped(t, s)
+		holder := take(t, mutexOf(t, client))
+		waiter := taking(t, mutexOf(t, client))
+		synctest.Wait()
+		traffic.Take()
+		giveBack(t, holder)
+		next := <-waiter
+		synctest.Wait()
+		if got := traffic.Take(); !strings.Contains(got, "getChildren2=1") {
+			t.Errorf("%q: the waiter has not listed the queue", got)
+		}
+		giveBack(t, next)
+	})
+}
+
+// TestA10SequenceWraps is the other half of TestA10LockIsGrantedTwice in internal/zkconn:
+// there is a holder, of another client, at the last of the server's numbers, and ours is
+// the first that counts from the beginning. See TestRule10 for the numbers before.
+func TestA10SequenceWraps(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
+		mutex := mutexOf(t, client)
+		holder := "/lock/_c_01234567-89ab-cdef-0123-456789abcdef-lock-2147483647"
+		suite.Got(client.Create().CreatingParentsIfNeeded().WithMode(framework.Ephemeral).ForPath(t.Context(), holder)).OK(t)
+		// Those near the end, the first one behind it, and one whose digits are those of a low number.
+		for _, next := range []int32{math.MaxInt32 - 1_000_000 + 1, math.MinInt32, math.MinInt32 + 1_000_001} {
+			s.SetSequence("/lock", next)
+			for _, acquire := range []func() (*locks.Lease, error){
+				func() (*locks.Lease, error) { return mutex.Acquire(t.Context()) },
+				func() (*locks.Lease, error) { return mutex.TryAcquire(t.Context()) },
+			} {
+				suite.Got(acquire()).Fails(t, locks.ErrSequenceExhausted)
+			}
+		}
+		if names := s.Children("/lock"); len(names) != 1 || "/lock/"+names[0] != holder {
+			t.Fatalf("nodes %q", names)
+		}
 	})
 }

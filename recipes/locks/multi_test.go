@@ -60,9 +60,7 @@ func TestMulti(t *testing.T) {
 			}
 		}
 		clear(parts) // a copy
-		if err := lease.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, lease.Verify(t.Context()))
 		// What the context carries is every part: all of it, or one, re-enters.
 		inner := e.acquireFrom(lease.Context(), multi)
 		one := e.acquireFrom(inner.Bind(t.Context()), e.mutexAt(multiDirs[1], e.client))
@@ -145,9 +143,7 @@ func TestMultiLosesAPartWhileWaiting(t *testing.T) {
 		e.release(busy)
 		e.release(between)
 		lease := e.granted(a)
-		if err := lease.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, lease.Verify(t.Context()))
 		e.release(lease)
 	})
 }
@@ -233,9 +229,7 @@ func TestMultiSameLockTwice(t *testing.T) {
 		if parts := lease.Parts(); parts[0].Token() != parts[2].Token() {
 			t.Error("it did not nest")
 		}
-		if err := lease.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, lease.Verify(t.Context()))
 		e.release(lease)
 		e.wantHeld()
 		rw := suite.Got(locks.NewInterProcessReadWriteLock(e.client, e.path+multiDirs[2])).OK(t)

@@ -3,14 +3,25 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"net"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/state"
+	"github.com/go-curator/curator/tools/curatortest"
+	"github.com/go-curator/curator/tracing"
 )
 
 func TestAcquireAndRelease(t *testing.T) {
@@ -151,8 +162,7 @@ func TestBlindWait(t *testing.T) {
 	virtually(t, func(t *testing.T, e *env) {
 		heal := e.network.Isolate()
 		// The first request is on its way for ever; the context ends, too, but only during the clean-up.
-		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-		defer cancel()
+		ctx := bounded(t, 150*time.Millisecond)
 		_, err := e.lock(e.client, locks.WithMaxWait(100*time.Millisecond)).Acquire(ctx)
 		suite.WantErr(t, err, framework.ErrConnectionLoss)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -163,8 +173,7 @@ func TestBlindWait(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		suite.WantErr(t, err, framework.ErrConnectionLoss)
-		ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		ctx = bounded(t, 100*time.Millisecond)
 		_, err = e.mutex.Acquire(ctx)
 		suite.WantErr(t, err, context.DeadlineExceeded)
 		if errors.Is(err, locks.ErrNotAcquired) {
@@ -208,5 +217,118 @@ func TestNilLease(t *testing.T) {
 		suite.WantErr(t, lease.Verify(t.Context()), locks.ErrNotHeld)
 		suite.Got(lease.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
 		suite.Got(lease.GuardIdempotent(t.Context())).Fails(t, locks.ErrNotHeld)
+	}
+}
+
+// A contender that may create but not list leaves nothing behind.
+func TestListRefused(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		m := mutexOf(t, s.Client(t))
+		giveBack(t, take(t, m))
+		s.Inject(curatortest.Rule{Op: "getChildren", Do: curatortest.Fail(framework.ErrNoAuth)})
+		suite.Got(m.Acquire(t.Context())).Fails(t, framework.ErrNoAuth)
+		synctest.Wait()
+		wantQueue(t, s, 0)
+	})
+}
+
+// An Acquire that waits for the first connection is granted, although the client becomes SUSPENDED
+// meanwhile: another operation has failed for want of a connection.
+func TestAcquireWaitsForTheFirstConnection(t *testing.T) {
+	virtually(t, func(t *testing.T, e *env) {
+		var open atomic.Bool
+		client, _ := e.b.Client(t, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if !open.Load() {
+				return nil, syscall.ECONNREFUSED
+			}
+			return e.network.Dial(ctx, network, address)
+		}))
+		waiting := e.start(t.Context(), e.lock(client))
+		ctx := bounded(t, 10*time.Millisecond)
+		if _, err := client.CheckExists().ForPath(ctx, "/"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if s := client.ConnectionState(); s != state.Suspended {
+			t.Fatalf("state %v", s)
+		}
+		open.Store(true)
+		<-waiting.done
+		if waiting.err != nil || waiting.lease.Err() != nil {
+			t.Fatal(waiting.err, waiting.lease.Err())
+		}
+		e.wantNodes(1)
+		e.release(waiting.lease)
+	})
+}
+
+// The reply to a create is lost, and when the client looks for its node, there is one of its name that
+// belongs to another session, as after the end of its own. The client does not take it for its own,
+// which would go with that session: it makes another node.
+func TestForeignNodeIsNotAdopted(t *testing.T) {
+	onBackends(t, suite.InVirtualTime, func(t *testing.T, e *env) {
+		e.release(e.acquire(e.mutex)) // the directory is there
+		foreign := ""
+		e.network.On(jute.OpCreate2, suite.CutAfter, func() {
+			for _, name := range e.nodes() {
+				foreign = e.path + "/" + name
+			}
+			e.delete(foreign)
+			if _, err := e.observer.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), foreign); err != nil {
+				t.Error(err)
+			}
+		})
+		a := e.start(t.Context(), e.mutex)
+		time.Sleep(time.Minute)
+		for _, name := range e.nodes() {
+			if path := e.path + "/" + name; path == foreign {
+				e.delete(path)
+			}
+		}
+		lease := e.granted(a)
+		stat, err := e.observer.CheckExists().ForPath(t.Context(), lease.Path())
+		if foreign == "" || lease.Path() == foreign || !stat || err != nil {
+			t.Errorf("granted by %q, %v, %v; the other client's was %q", lease.Path(), stat, err, foreign)
+		}
+		e.release(lease)
+		e.wantNodes(0)
+	})
+}
+
+// A panic of the user's, here of the retry policy, goes on, and the acquire has ended by then:
+// its span, its count, and what it had made.
+func TestPanicWhileAcquiring(t *testing.T) {
+	kinds := []kind{mutexKind, readKind, twoKind, twoV2Kind, multiKinds[1]}
+	eachKindVirtually(t, kinds, func(t *testing.T, f *fixture) {
+		f.prepare()
+		spans, metrics := suite.NewSpans(), suite.NewMetrics()
+		client := f.b.PanickingClient(t, f.network,
+			sessionPolicy, // the first lock of several outlives the connection
+			framework.WithTracing(spans.Option(), metrics.Option()))
+		hit := f.onCreate(suite.CutBefore, nil)
+		suite.WantPanic(t, func() {
+			_, err := f.kind.lock(f.env, client).Acquire(t.Context())
+			t.Errorf("Acquire has returned: %v", err)
+		})
+		<-hit
+		f.untilNone()
+		wantEnded(t, spans, metrics)
+	})
+}
+
+// wantEnded fails unless every acquire has ended, the outermost of them with an error.
+func wantEnded(t *testing.T, spans *suite.Spans, metrics *suite.Metrics) {
+	t.Helper()
+	spans.Await(t, 1)
+	acquires := spans.Named(tracing.SpanLockAcquire)
+	if outermost := acquires[len(acquires)-1]; outermost.Status().Code != codes.Error {
+		t.Errorf("the span of the acquire: %v", outermost.Status())
+	}
+	points := metrics.Points(t)
+	failed := func(point string) bool {
+		return strings.HasPrefix(point, tracing.MetricAcquireDuration+"{") && strings.Contains(point, "outcome=error error.type=_OTHER")
+	}
+	pending := func(point string) bool { return strings.HasPrefix(point, tracing.MetricPending+"{") }
+	if !slices.ContainsFunc(points, failed) || slices.ContainsFunc(points, pending) {
+		t.Errorf("metrics %q", points)
 	}
 }

@@ -134,61 +134,34 @@ func lastChild(s *curatortest.Server) string {
 
 // What the place of each kind counts.
 func TestOnQueuedKinds(t *testing.T) {
-	semaphore := func(n int) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-			s, err := locks.NewInterProcessSemaphore(c, "/lock", n, optionsOf[locks.SemaphoreOption](opts)...)
-			return madeLock(t, s, err)
-		}
-	}
-	v2 := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		s, err := locks.NewInterProcessSemaphoreV2(c, "/lock", 2, optionsOf[locks.SemaphoreOption](opts)...)
-		return madeLock(t, s, err)
-	}
-	rw := func(t *testing.T, c *framework.Client, opts []locks.Option) *locks.InterProcessReadWriteLock {
-		return suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", optionsOf[locks.ReadWriteLockOption](opts)...)).OK(t)
-	}
-	read := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return rw(t, c, opts).ReadLock()
-	}
-	write := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return rw(t, c, opts).WriteLock()
-	}
-	mutex := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return mutexOf(t, c, optionsOf[locks.MutexOption](opts)...)
-	}
-	semaphoreMutex := func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		m, err := locks.NewInterProcessSemaphoreMutex(c, "/lock", optionsOf[locks.SemaphoreOption](opts)...)
-		return madeLock(t, m, err)
-	}
-	type kindOf = func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock
 	for name, tt := range map[string]struct {
-		others []kindOf // in this order
-		lock   kindOf
+		others []opener // in this order
+		lock   opener
 		told   []string // when it waits
 		then   []string // while the others release, the first one first
 		ahead  int      // of a TryAcquire in its place
 	}{
-		"mutex":             {[]kindOf{mutex, mutex}, mutex, []string{"3/3"}, nil, 2},
-		"semaphore":         {[]kindOf{semaphore(2), semaphore(2), semaphore(2)}, semaphore(2), []string{"4/4"}, nil, 3},
-		"two of three":      {[]kindOf{semaphore(3), semaphore(3)}, pairOf(semaphore(3)), []string{"3/4"}, nil, -1},
-		"V2":                {[]kindOf{v2, v2, v2}, v2, []string{"2/2"}, []string{"1/1"}, 1},
-		"V2, next":          {[]kindOf{v2, v2}, v2, []string{"1/1"}, nil, 2},
-		"semaphore mutex":   {[]kindOf{semaphoreMutex, semaphoreMutex}, semaphoreMutex, []string{"2/2"}, []string{"1/1"}, 1},
-		"reader":            {[]kindOf{read, read, write}, read, []string{"4/4"}, nil, 3},
-		"writer":            {[]kindOf{read, read}, write, []string{"3/3"}, nil, 2},
-		"several, the last": {[]kindOf{mutex}, lastOfTwo(mutex), []string{"2/2"}, nil, 1},
+		"mutex":             {[]opener{openMutex, openMutex}, openMutex, []string{"3/3"}, nil, 2},
+		"semaphore":         {[]opener{openSemaphore(2), openSemaphore(2), openSemaphore(2)}, openSemaphore(2), []string{"4/4"}, nil, 3},
+		"two of three":      {[]opener{openSemaphore(3), openSemaphore(3)}, openTwo(openSemaphore(3)), []string{"3/4"}, nil, -1},
+		"V2":                {[]opener{openV2(2), openV2(2), openV2(2)}, openV2(2), []string{"2/2"}, []string{"1/1"}, 1},
+		"V2, next":          {[]opener{openV2(2), openV2(2)}, openV2(2), []string{"1/1"}, nil, 2},
+		"semaphore mutex":   {[]opener{openSemaphoreMutex, openSemaphoreMutex}, openSemaphoreMutex, []string{"2/2"}, []string{"1/1"}, 1},
+		"reader":            {[]opener{openRead, openRead, openWrite}, openRead, []string{"4/4"}, nil, 3},
+		"writer":            {[]opener{openRead, openRead}, openWrite, []string{"3/3"}, nil, 2},
+		"several, the last": {[]opener{openMutex}, lastOfTwo(openMutex), []string{"2/2"}, nil, 1},
 	} {
 		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
 			var others []*queued
 			for _, kind := range tt.others {
-				others = append(others, enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return kind(t, c) }))
+				others = append(others, enqueue(t, s, opened(t, kind)))
 			}
 			if tt.ahead >= 0 {
 				_, err := tt.lock(t, s.Client(t)).TryAcquire(t.Context())
 				wantAhead(t, err, tt.ahead)
 			}
 			var told places
-			w := enqueue(t, s, func(c *framework.Client) locks.InterProcessLock { return tt.lock(t, c, told.option()) })
+			w := enqueue(t, s, opened(t, tt.lock, told.option()))
 			told.want(t, tt.told...)
 			for _, q := range others {
 				q.release()
@@ -199,31 +172,8 @@ func TestOnQueuedKinds(t *testing.T) {
 	}
 }
 
-func optionsOf[T any](opts []locks.Option) []T {
-	all := make([]T, len(opts))
-	for i, o := range opts {
-		all[i] = any(o).(T)
-	}
-	return all
-}
-
-func madeLock(t *testing.T, lock locks.InterProcessLock, err error) locks.InterProcessLock {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lock
-}
-
-// pairOf takes two leases of a semaphore.
-func pairOf(of func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-	return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
-		return several{of(t, c, opts...).(counted), 2}
-	}
-}
-
 // lastOfTwo is a lock of two: the second one is at a path of its own, and free.
-func lastOfTwo(of func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock) func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
+func lastOfTwo(of opener) opener {
 	return func(t *testing.T, c *framework.Client, opts ...locks.Option) locks.InterProcessLock {
 		return multiOf(t, mutexAtPath(t, c, "/free"), of(t, c, opts...))
 	}
@@ -259,8 +209,7 @@ func TestOnQueuedLocalHandover(t *testing.T) {
 		client := s.Client(t)
 		mutex := mutexOf(t, client, handover, told.option())
 		lease := take(t, mutex)
-		done := make(chan *locks.Lease)
-		go func() { done <- take(t, mutex) }()
+		done := taking(t, mutex)
 		told.want(t)
 		_, err := mutex.TryAcquire(t.Context())
 		wantAhead(t, err, 0)

@@ -203,8 +203,7 @@ func (c *contest) check(lock locks.InterProcessLock) {
 	if c.granted < 15 {
 		c.t.Errorf("%d grants in all", c.granted)
 	}
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
-	defer cancel()
+	ctx := bounded(c.t, 10*time.Second)
 	lease, err := lock.Acquire(ctx)
 	if err != nil {
 		c.t.Fatalf("nobody holds the lock: %v", err)

@@ -22,36 +22,20 @@ var scripts = flag.Int("scripts", 2, "how many random scripts of each kind of lo
 
 // actor is one acquisition in a random script.
 type actor struct {
+	*acquisition
 	kind   string
 	client *framework.Client
 	cancel context.CancelFunc
-	done   chan struct{}
-	lease  *locks.Lease
-	err    error
 }
 
-func (a *actor) holds() bool {
-	select {
-	case <-a.done:
-		return a.lease.Err() == nil
-	default:
-		return false
-	}
-}
+func (a *actor) holds() bool { return a.over() && a.lease.Err() == nil }
 
-func (a *actor) waits() bool {
-	select {
-	case <-a.done:
-		return false
-	default:
-		return true
-	}
-}
+func (a *actor) waits() bool { return !a.over() }
 
-// side is one side of a read-write lock.
+// side is a kind of lock that may be taken.
 type side struct {
-	locks.InterProcessLock
-	*locks.InterProcessReadWriteLock
+	kind string
+	open opener
 }
 
 // script is a random course of events at one lock, in virtual time. Whenever everything has
@@ -62,7 +46,7 @@ type script struct {
 	rnd     *rand.Rand
 	clients []*framework.Client
 	actors  []*actor
-	lock    func(c *framework.Client, opts ...locks.Option) (kind string, lock locks.InterProcessLock)
+	sides   []side                                 // one of them, or the two of a read-write lock
 	allowed func(ahead []string, name string) bool // whether a node lets its contender in
 	log     []string
 }
@@ -77,17 +61,14 @@ func (sc *script) contend() {
 		opts = append(opts, locks.WithPlainProtocol())
 	}
 	i := sc.rnd.IntN(len(sc.clients))
-	a := &actor{client: sc.clients[i], done: make(chan struct{})}
-	kind, lock := sc.lock(a.client, opts...)
-	a.kind = kind
+	side := sc.sides[0]
+	if len(sc.sides) > 1 {
+		side = sc.sides[sc.rnd.IntN(len(sc.sides))]
+	}
+	sc.note("%s by client %d, plain: %v", side.kind, i, opts != nil)
 	ctx, cancel := context.WithCancel(sc.t.Context())
-	a.cancel = cancel
-	sc.note("%s by client %d, plain: %v", kind, i, opts != nil)
-	sc.actors = append(sc.actors, a)
-	go func() {
-		defer close(a.done)
-		a.lease, a.err = lock.Acquire(ctx)
-	}()
+	lock := side.open(sc.t, sc.clients[i], opts...)
+	sc.actors = append(sc.actors, &actor{acquiring(ctx, lock), side.kind, sc.clients[i], cancel})
 }
 
 // some returns one of the actors that are as wanted, or nil.
@@ -127,18 +108,14 @@ func (sc *script) downgrade(a *actor) {
 		return
 	}
 	sc.note("downgrade %s", a.lease.Path())
-	_, lock := sc.lock(a.client)
-	rw := lock.(side)
-	read := &actor{kind: "read", client: a.client, done: make(chan struct{})}
-	read.lease, read.err = rw.Downgrade(sc.t.Context(), a.lease)
-	if errors.Is(read.err, locks.ErrLockLost) { // by an event just before, which had not been told of
+	read, err := openRW(sc.t, a.client).Downgrade(sc.t.Context(), a.lease)
+	if errors.Is(err, locks.ErrLockLost) { // by an event just before, which had not been told of
 		return
 	}
-	if read.err != nil {
-		sc.t.Fatal(read.err)
-	}
-	close(read.done)
-	sc.actors = append(sc.actors, read)
+	suite.OK(sc.t, err)
+	done := make(chan struct{})
+	close(done)
+	sc.actors = append(sc.actors, &actor{acquisition: &acquisition{lease: read, done: done}, kind: "read", client: a.client})
 }
 
 // node returns a contender's node at random.
@@ -240,60 +217,25 @@ func (sc *script) run(steps int) {
 // should not.
 func TestRandomScripts(t *testing.T) {
 	t.Parallel() // beside tests that wait in real time
-	newMutex := func(t *testing.T, n int) func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
-		return func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
-			var own []locks.SemaphoreOption
-			for _, o := range opts {
-				own = append(own, o)
-			}
-			s := suite.Got(locks.NewInterProcessSemaphore(c, "/lock", n, own...)).OK(t)
-			return fmt.Sprintf("semaphore of %d", n), s
-		}
-	}
 	for name, c := range map[string]struct {
-		lock    func(t *testing.T, rnd *rand.Rand) func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock)
+		sides   []side
 		allowed func(ahead []string, name string) bool
 	}{
-		"mutex": {
-			func(t *testing.T, _ *rand.Rand) func(*framework.Client, ...locks.Option) (string, locks.InterProcessLock) {
-				return newMutex(t, 1)
-			},
-			func(ahead []string, _ string) bool { return len(ahead) == 0 },
-		},
-		"semaphore": {
-			func(t *testing.T, _ *rand.Rand) func(*framework.Client, ...locks.Option) (string, locks.InterProcessLock) {
-				return newMutex(t, 3)
-			},
-			func(ahead []string, _ string) bool { return len(ahead) < 3 },
-		},
-		"read-write": {
-			func(t *testing.T, rnd *rand.Rand) func(*framework.Client, ...locks.Option) (string, locks.InterProcessLock) {
-				return func(c *framework.Client, opts ...locks.Option) (string, locks.InterProcessLock) {
-					var own []locks.ReadWriteLockOption
-					for _, o := range opts {
-						own = append(own, o)
-					}
-					rw := suite.Got(locks.NewInterProcessReadWriteLock(c, "/lock", own...)).OK(t)
-					if rnd.IntN(2) == 0 {
-						return "write", side{rw.WriteLock(), rw}
-					}
-					return "read", side{rw.ReadLock(), rw}
-				}
-			},
-			func(ahead []string, name string) bool {
-				writer := func(name string) bool { return strings.Contains(name, "__WRIT__") }
-				return !slices.ContainsFunc(ahead, func(other string) bool {
-					return number(other) != number(name) && (writer(name) || writer(other)) // one it was is not in its way
-				})
-			},
-		},
+		"mutex":     {[]side{{"semaphore of 1", openSemaphore(1)}}, func(ahead []string, _ string) bool { return len(ahead) == 0 }},
+		"semaphore": {[]side{{"semaphore of 3", openSemaphore(3)}}, func(ahead []string, _ string) bool { return len(ahead) < 3 }},
+		"read-write": {[]side{{"write", openWrite}, {"read", openRead}}, func(ahead []string, name string) bool {
+			writer := func(name string) bool { return strings.Contains(name, "__WRIT__") }
+			return !slices.ContainsFunc(ahead, func(other string) bool {
+				return number(other) != number(name) && (writer(name) || writer(other)) // one it was is not in its way
+			})
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(*scripts) {
 				onVirtual(t, func(t *testing.T, s *curatortest.Server) {
 					rnd := rand.New(rand.NewPCG(seed, 1))
-					sc := &script{t: t, s: s, rnd: rnd, lock: c.lock(t, rnd), allowed: c.allowed}
+					sc := &script{t: t, s: s, rnd: rnd, sides: c.sides, allowed: c.allowed}
 					sc.note("seed %d", seed)
 					for range 4 {
 						sc.clients = append(sc.clients, s.Client(t, sessionPolicy))

@@ -92,21 +92,12 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 	const most = time.Second
 	for _, n := range []int{1, 2} {
 		runVirtual(t, fmt.Sprintf("%d of 2", n), func(t *testing.T, s *curatortest.Server) {
-			open := func(opts ...locks.SemaphoreOption) *locks.InterProcessSemaphoreV2 {
-				return suite.Got(locks.NewInterProcessSemaphoreV2(s.Client(t), "/lock", 2, opts...)).OK(t)
-			}
 			var held []*locks.Lease
 			for range 3 - n {
-				held = append(held, take(t, open()))
+				held = append(held, take(t, openV2(2)(t, s.Client(t))))
 			}
-			done := make(chan *locks.Lease)
-			go func() {
-				lease, err := open(locks.WithMaxHold(most)).AcquireN(t.Context(), n)
-				if err != nil {
-					t.Error(err)
-				}
-				done <- lease
-			}()
+			mine := openV2(2)(t, s.Client(t), locks.WithMaxHold(most)).(counted)
+			done := taking(t, several{mine, n})
 			synctest.Wait()
 			before := append(s.Children("/lock/locks"), s.Children("/lock/leases")...)
 			time.Sleep(time.Minute)
@@ -123,10 +114,7 @@ func TestMaxHoldIsNotOfTheWait(t *testing.T) {
 			if d := time.Since(granted); d < most*9/10 || d > most {
 				t.Errorf("held for %v, want %v", d, most)
 			}
-			var loss *locks.LossError
-			if !errors.As(lease.Err(), &loss) || loss.Reason != locks.LossMaxHold {
-				t.Errorf("ended with %v", lease.Err())
-			}
+			wantLoss(t, lease.Err(), locks.LossMaxHold)
 			giveBack(t, lease)
 		})
 	}
@@ -138,9 +126,7 @@ func TestMaxHoldClosed(t *testing.T) {
 		holder := enqueue(t, s, virtualMutex(t, locks.WithMaxHold(time.Second)))
 		<-holder.lease.Context().Done()
 		begin := time.Now()
-		if err := holder.client.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, holder.client.Close(context.Background()))
 		if took := time.Since(begin); took > 100*time.Millisecond {
 			t.Errorf("Close took %v", took)
 		}
@@ -151,26 +137,71 @@ func TestMaxHoldClosed(t *testing.T) {
 	})
 }
 
-// TestInspect looks at a mutex; for the other kinds see inspect_test.go.
-func TestInspect(t *testing.T) {
-	onBackends(t, withRealServer, func(t *testing.T, e *env) {
-		look := func(kind string, holders, waiters int) *locks.Inspection {
-			t.Helper()
-			i := suite.Got(locks.Inspect(t.Context(), e.observer, e.path)).OK(t)
-			if i.Kind != kind || len(i.Holders) != holders || len(i.Waiters) != waiters {
-				t.Fatalf("%q with %d holders and %d waiters, want %q with %d and %d", i.Kind, len(i.Holders), len(i.Waiters), kind, holders, waiters)
+// A lease that has ended out of caution keeps the lock until its release, and WithMaxHold
+// takes that from a holder that never does.
+func TestMaxHoldAfterAnotherLoss(t *testing.T) {
+	const most = time.Minute
+	for name, c := range map[string]struct {
+		lose func(s *curatortest.Server, holder *queued)
+		want locks.LossReason
+	}{
+		"suspended": {func(s *curatortest.Server, holder *queued) {
+			s.DisconnectSession(holder.client.SessionID())
+		}, locks.LossSuspended},
+		"revoked": {func(_ *curatortest.Server, holder *queued) {
+			suite.OK(holder.t, locks.AttemptRevoke(holder.t.Context(), holder.client, holder.lease.Path()))
+		}, locks.LossRevoked},
+	} {
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			holder := enqueue(t, s, virtualMutex(t, locks.WithMaxHold(most), locks.WithRevocable(nil)))
+			next := enqueue(t, s, virtualMutex(t))
+			c.lose(s, holder)
+			<-holder.lease.Context().Done()
+			wantLoss(t, holder.lease.Err(), c.want)
+			time.Sleep(most / 2)
+			if next.in() {
+				t.Fatal("let in beside who may release still")
 			}
-			return i
-		}
-		look("", 0, 0)
-		lease := e.acquire(e.lock(e.client, locks.WithNodeData([]byte("worker 7"))))
-		waiting := e.queue(t.Context(), e.other(), 2)
-		holder := look("mutex", 1, 1).Holders[0]
-		if holder.Path != lease.Path() || holder.Token != lease.Token() || holder.SessionID != e.client.SessionID() || holder.Data != "worker 7" {
-			t.Errorf("the holder is %+v", holder)
-		}
-		e.release(lease)
-		e.release(e.granted(waiting))
-		e.untilNodes(0)
+			time.Sleep(most)
+			if !next.in() {
+				t.Fatal("the lock is kept by who never releases it")
+			}
+			suite.WantErr(t, holder.lease.Release(t.Context()), locks.ErrLockLost)
+			next.release()
+			synctest.Wait()
+			if n := s.Watches(); n != 0 {
+				t.Errorf("%d watches are left", n)
+			}
+		})
+	}
+}
+
+// FuzzNodeData writes something into the node of a holder, as anybody may. It is a request for the lock
+// if it is Java's, and nothing else.
+func FuzzNodeData(f *testing.F) {
+	const revoke = "__REVOKE__"
+	f.Add([]byte(revoke))
+	f.Add([]byte(revoke + "\n"))
+	f.Add([]byte("__REVOKE_"))
+	f.Add([]byte("10.1.2.3\nowner=a\nhost=b\npid=3"))
+	f.Add([]byte(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+			client := s.Client(t)
+			lease := suite.Got(virtualMutex(t, locks.WithRevocable(nil))(client).Acquire(t.Context())).OK(t)
+			defer giveBack(t, lease)
+			time.Sleep(time.Second) // now it is watched
+			if _, err := client.SetData().ForPath(t.Context(), lease.Path(), data); errors.Is(err, framework.ErrTooLarge) {
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			var loss *locks.LossError
+			asked := errors.As(lease.Err(), &loss) && loss.Reason == locks.LossRevoked
+			if asked != (string(data) == revoke) || !asked && lease.Err() != nil {
+				t.Errorf("after %q: %v", data, lease.Err())
+			}
+		})
 	})
 }

@@ -245,8 +245,7 @@ func TestReadWriteExclusion(t *testing.T) {
 		var wg sync.WaitGroup
 		writer := e.acquire(rw.WriteLock()) // behind which all queue as readers
 		together := make(chan struct{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := bounded(t, time.Minute)
 		for i := range clients {
 			rw := e.otherRW()
 			wg.Go(func() {

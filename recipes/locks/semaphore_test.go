@@ -3,13 +3,18 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // A waiter gets in when any of the leases ahead goes, whichever it is.
@@ -84,9 +89,7 @@ func TestSemaphoreIsFlat(t *testing.T) {
 		// A lease is anybody's to give back, in any order and from any goroutine.
 		done := make(chan error)
 		go func() { done <- first.Release(context.WithoutCancel(t.Context())) }()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		suite.OK(t, <-done)
 		if second.Err() != nil {
 			t.Error(second.Err())
 		}
@@ -147,12 +150,7 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 			if err != nil && !errors.Is(err, framework.ErrNoNode) {
 				t.Fatal(err)
 			}
-			select {
-			case <-a.done:
-				return true
-			default:
-				return false
-			}
+			return a.over()
 		})
 		f.releaseHolders()
 		suite.WantErr(t, a.err, locks.ErrKindMismatch)
@@ -162,4 +160,208 @@ func TestKindMismatchWhileWaiting(t *testing.T) {
 		f.delete(f.path + dir + "/leases")
 		f.wantNone()
 	})
+}
+
+// semaphores are the kinds of them, with n leases each.
+var semaphores = map[string]func(e *env, n int) counted{
+	"plain": func(e *env, n int) counted { return e.semaphore(e.otherClient(), n) },
+	"v2": func(e *env, n int) counted {
+		return e.v2(locks.NewInterProcessSemaphoreV2(e.otherClient(), e.path, n))
+	},
+}
+
+// counted is what the semaphores have in common.
+type counted interface {
+	locks.InterProcessLock
+	AcquireN(ctx context.Context, n int) (*locks.Lease, error)
+}
+
+func onSemaphores(t *testing.T, test func(e *env, semaphore func(n int) counted)) {
+	for name, open := range semaphores {
+		t.Run(name, func(t *testing.T) {
+			onBackends(t, withRealServer, func(t *testing.T, e *env) {
+				test(e, func(n int) counted { return open(e, n) })
+			})
+		})
+	}
+}
+
+// TestSemaphoreLimit has more workers than leases, each with a client of its own.
+func TestSemaphoreLimit(t *testing.T) {
+	onSemaphores(t, func(e *env, semaphore func(n int) counted) {
+		const most = 3
+		var mu sync.Mutex
+		in, peak := 0, 0
+		var running sync.WaitGroup
+		for i := range 6 {
+			s := semaphore(most)
+			running.Go(func() {
+				for round := range 4 {
+					n := 1 + (i+round)%most
+					lease, err := s.AcquireN(e.t.Context(), n)
+					if err != nil {
+						e.t.Error(err)
+						return
+					}
+					mu.Lock()
+					in += n
+					peak = max(peak, in)
+					if in > most {
+						e.t.Errorf("%d leases are held", in)
+					}
+					mu.Unlock()
+					<-time.After(time.Millisecond)
+					mu.Lock()
+					in -= n
+					mu.Unlock()
+					if len(lease.Parts()) != n || lease.Token() != -1 {
+						e.t.Errorf("%d parts, token %d", len(lease.Parts()), lease.Token())
+					}
+					if err := lease.Release(e.t.Context()); err != nil {
+						e.t.Error(err)
+					}
+				}
+			})
+		}
+		running.Wait()
+		if peak < 2 {
+			e.t.Errorf("at most %d leases were held at a time", peak)
+		}
+	})
+}
+
+// TestAcquireN takes several leases, all or none.
+func TestAcquireN(t *testing.T) {
+	onSemaphores(t, func(e *env, semaphore func(n int) counted) {
+		s, other := semaphore(3), semaphore(3)
+		if _, err := s.AcquireN(e.t.Context(), 4); !errors.Is(err, locks.ErrTooManyLeases) {
+			e.t.Errorf("4 of 3: %v", err)
+		}
+		if _, err := s.AcquireN(e.t.Context(), 0); err == nil {
+			e.t.Error("0 leases were acquired")
+		}
+		two := suite.Got(s.AcquireN(e.t.Context(), 2)).OK(e.t)
+		ctx := bounded(e.t, 300*time.Millisecond)
+		if _, err := other.AcquireN(ctx, 2); !errors.Is(err, locks.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
+			e.t.Errorf("2 more of 3: %v", err)
+		}
+		one, err := other.TryAcquire(e.t.Context())
+		suite.Eventually(e.t, "the place to be given up", func() bool {
+			if err != nil {
+				one, err = other.TryAcquire(e.t.Context())
+			}
+			return err == nil
+		})
+		if _, err := other.TryAcquire(e.t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
+			e.t.Errorf("a fourth: %v", err)
+		}
+		waiting := e.start(e.t.Context(), other)
+		suite.OK(e.t, two.Parts()[0].Release(e.t.Context())) // one of them alone
+		third := e.granted(waiting)
+		for _, lease := range []*locks.Lease{third, one, two} {
+			e.release(lease)
+		}
+		if two.Err() == nil || two.Context().Err() == nil {
+			e.t.Error("a released lease is believed in")
+		}
+	})
+}
+
+// requests sums up the requests of a text of traffic.take; writes and events are none.
+func requests(traffic string) (n int) {
+	for text := range strings.FieldsSeq(traffic) {
+		name, count, _ := strings.Cut(text, "=")
+		var times int
+		if _, err := fmt.Sscan(count, &times); err == nil && name != "writes" && name != "events" {
+			n += times
+		}
+	}
+	return n
+}
+
+// javaSemaphores are those in Java's layout, with two leases but for the mutex.
+var javaSemaphores = map[string]opener{"semaphore": openV2(2), "two of a semaphore": openTwo(openV2(2)), "mutex": openSemaphoreMutex}
+
+// A semaphore in Java's layout lets in with the plain protocol, too, be it free at once or after
+// others have released it, and does not ask the server over and over.
+func TestSemaphoreV2WithPlainProtocol(t *testing.T) {
+	for name, open := range javaSemaphores {
+		for _, busy := range []bool{false, true} {
+			runVirtual(t, fmt.Sprintf("%s, busy: %t", name, busy), func(t *testing.T, s *curatortest.Server) {
+				// Each request takes its time: else the requests of one who does not wait
+				// would keep time from passing.
+				s.Inject(curatortest.Rule{Do: curatortest.Delay(time.Millisecond), Times: 1 << 20})
+				var others []*locks.Lease
+				for busy && (len(others) == 0 || name == "semaphore" && len(others) < 2) {
+					others = append(others, take(t, open(t, s.Client(t))))
+				}
+				client, traffic := suite.Tapped(t, s)
+				ctx := bounded(t, 4*time.Second)
+				q := acquiring(ctx, open(t, client, locks.WithPlainProtocol()))
+				time.Sleep(2 * time.Second)
+				for _, lease := range others {
+					giveBack(t, lease)
+				}
+				<-q.done
+				if q.err != nil {
+					t.Errorf("the semaphore is free, but: %v", q.err)
+				}
+				if n := requests(traffic.Take()); n > 50 {
+					t.Errorf("%d requests for one acquisition", n)
+				}
+				giveBack(t, q.lease)
+			})
+		}
+	}
+}
+
+// One lease of many is released: no more contenders than there are leases wake up for that, list
+// the queue, and one of them is let in.
+func TestSemaphoreHasNoHerd(t *testing.T) {
+	t.Parallel() // beside tests that wait in real time
+	const waiters = 12
+	for _, maxLeases := range []int{1, 2, 5, 10} {
+		runVirtual(t, fmt.Sprint(maxLeases), func(t *testing.T, s *curatortest.Server) {
+			var queue []*queued
+			for range maxLeases + waiters {
+				queue = append(queue, enqueue(t, s, opened(t, openSemaphore(maxLeases))))
+			}
+			most := 0
+			for i := range waiters {
+				if last := i + maxLeases - 1; i%2 == 1 { // the last of those who hold, not the first
+					queue[i], queue[last] = queue[last], queue[i]
+				}
+				queue[i].release()
+				time.Sleep(time.Second)
+				lists, woken := listed(queue)
+				most = max(most, lists)
+				if woken > maxLeases || lists > maxLeases {
+					t.Errorf("release %d of a semaphore with %d leases: %d of the others woke up and made %d lists", i, maxLeases, woken, lists)
+				}
+				if !queue[i+maxLeases].in() {
+					t.Fatalf("release %d: the next one is not in", i)
+				}
+			}
+			t.Logf("%d leases: at most %d lists for one release", maxLeases, most)
+			for _, q := range queue[waiters:] {
+				q.release()
+			}
+			synctest.Wait()
+			wantNothingLeft(t, s)
+		})
+	}
+}
+
+// listed counts the lists that all made since the last call, and who made any.
+func listed(queue []*queued) (lists, woken int) {
+	for _, q := range queue {
+		for text := range strings.FieldsSeq(q.traffic.Take()) {
+			var n int
+			if _, err := fmt.Sscanf(text, "getChildren2=%d", &n); err == nil {
+				lists += n
+				woken++
+			}
+		}
+	}
+	return lists, woken
 }

@@ -2,8 +2,12 @@ package locks_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -291,4 +295,57 @@ func TestSpansDo(t *testing.T) {
 					create client path=/lock/lock-
 					delete client path=/lock/lock
 	`)
+}
+
+// TestLinks has waiters whose predecessors say nothing that can be linked to.
+func TestLinks(t *testing.T) {
+	for name, holder := range map[string]func(e *tracedEnv) *locks.Lease{
+		"Java's data": func(e *tracedEnv) *locks.Lease {
+			return e.acquire(e.lock(e.client, locks.WithNodeData([]byte("10.1.2.3"))))
+		},
+		"revoked": func(e *tracedEnv) *locks.Lease {
+			lease := e.acquire(e.mutex)
+			suite.OK(e.t, locks.AttemptRevoke(e.t.Context(), e.observer, lease.Path()))
+			return lease
+		},
+		"a traceparent that is none": func(e *tracedEnv) *locks.Lease {
+			return e.acquire(e.lock(e.client, locks.WithNodeData([]byte("ip\ntraceparent=00-xyz"))))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				e := &tracedEnv{spans: suite.NewSpans()}
+				e.env = newEnv(t, b, framework.WithTracing(e.spans.Option()))
+				ctx, span := e.spans.Tracer().Start(t.Context(), "the waiter's own, which is no holder's")
+				lease := holder(e)
+				waiter := e.start(ctx, e.another())
+				e.waiting(1)
+				e.release(lease)
+				e.release(e.granted(waiter))
+				span.End()
+				for _, span := range e.spans.Named(tracing.SpanLockAcquire) {
+					if links := span.Links(); len(links) != 0 {
+						t.Errorf("links %+v", links)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestBaggage has a propagator that writes more than a trace.
+func TestBaggage(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		spans := suite.NewSpans()
+		propagator := propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+		e := newEnv(t, b, framework.WithTracing(spans.Option(), tracing.WithPropagator(propagator)))
+		member := suite.Got(baggage.NewMember("user", "secret")).OK(t)
+		bag := suite.Got(baggage.New(member)).OK(t)
+		lease := suite.Got(e.mutex.Acquire(baggage.ContextWithBaggage(t.Context(), bag))).OK(t)
+		data, err := e.observer.GetData().ForPath(t.Context(), lease.Path())
+		if err != nil || strings.Contains(string(data), "secret") || !strings.Contains(string(data), "traceparent=") {
+			t.Errorf("data %q, %v", data, err)
+		}
+		e.release(lease)
+	})
 }

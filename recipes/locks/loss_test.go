@@ -116,9 +116,7 @@ func TestLeasesEndBeforeCloseRefuses(t *testing.T) {
 					}
 				})
 			}
-			if err := e.client.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			suite.OK(t, e.client.Close(t.Context()))
 			calls.Wait()
 			_ = lease.Release(t.Context()) // it is lost
 		}

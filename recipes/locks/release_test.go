@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
-	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -17,50 +17,6 @@ import (
 
 // outage is how long no connection can be made; it is longer than any bound of a lock's.
 const outage = 10 * time.Minute
-
-// stopped keeps a client from noticing that time goes on, as if its process had been stopped: when the session
-// cannot be relied on any more, the session layer waits before it says so.
-type stopped struct {
-	stop chan struct{} // has room for one: the next loss is not to be told
-	goOn chan struct{}
-}
-
-// stoppable returns a client that can be stopped. Only the deadline ends what it holds.
-func stoppable(t *testing.T, s *curatortest.Server) (*framework.Client, *stopped) {
-	t.Helper()
-	client := s.Client(t, framework.WithErrorPolicy(state.SessionErrorPolicy()))
-	p := &stopped{stop: make(chan struct{}, 1), goOn: make(chan struct{})}
-	zkclient.Of(client).OnLoss("", func(zkclient.Loss) { // ahead of all others
-		select {
-		case <-p.stop:
-			<-p.goOn
-		default:
-		}
-	})
-	return client, p
-}
-
-// stopPast stops the client past the end of its session, at the server, too. The client notices
-// nothing until resume is called, but can ask the clock.
-func (p *stopped) stopPast(t *testing.T, s *curatortest.Server, client *framework.Client) (resume func()) {
-	t.Helper()
-	id, sessions := client.SessionID(), s.Sessions()
-	accept := s.Refuse()
-	p.stop <- struct{}{}
-	s.DisconnectSession(id)
-	time.Sleep(time.Minute)
-	synctest.Wait()
-	if len(p.stop) > 0 {
-		t.Fatal("the session layer was not stopped")
-	}
-	if s.Sessions() != sessions-1 {
-		t.Fatalf("%d sessions, want that of the stopped client to have ended", s.Sessions())
-	}
-	return func() {
-		close(p.goOn)
-		accept()
-	}
-}
 
 // released is a Release on its way.
 type released struct {
@@ -231,4 +187,85 @@ func TestDowngradeKeepsItsBound(t *testing.T) {
 			wantNothingLeft(t, s)
 		})
 	}
+}
+
+// A lease that was lost before its client closed its session is not in doubt any more: its node went with
+// the session, and others may have been let in since.
+func TestReleaseOfALostLeaseAfterClose(t *testing.T) {
+	virtually(t, func(t *testing.T, e *env) {
+		lease := e.acquire(e.mutex)
+		e.network.Cut()
+		e.lost(lease, locks.LossSuspended)
+		suite.OK(t, e.client.BlockUntilConnected(t.Context()))
+		suite.OK(t, e.client.Close(t.Context()))
+		err := lease.Release(t.Context())
+		if !errors.Is(err, locks.ErrLockLost) || errors.Is(err, locks.ErrReleasePending) {
+			t.Errorf("Release: %v", err)
+		}
+		e.untilNodes(0)
+	})
+}
+
+// A release whose delete goes on until the client is closed is confirmed by the end of the session, and by
+// nothing else.
+func TestReleaseThatCloseEnds(t *testing.T) {
+	for name, confirmed := range map[string]bool{"closed": true, "left": false} {
+		runVirtual(t, name, func(t *testing.T, s *curatortest.Server) {
+			client := s.Client(t)
+			lease := take(t, virtualMutex(t)(client))
+			s.Inject(curatortest.Rule{Op: "delete", Times: 1000, Do: curatortest.Fail(framework.ErrReconfigInProgress)})
+			ctx := bounded(t, time.Second)
+			suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending)
+			suite.WantErr(t, lease.Release(ctx), locks.ErrReleasePending) // it is not waited for again
+			if !confirmed {
+				s.Refuse()
+				s.Disconnect()
+				synctest.Wait()
+			}
+			_ = client.Close(ctx) // ctx has ended: the delete is not waited for
+			switch err := lease.Release(t.Context()); {
+			case confirmed && err != nil:
+				t.Errorf("Release after Close has closed the session: %v", err)
+			case !confirmed:
+				suite.WantErr(t, err, locks.ErrReleasePending)
+			}
+			if left := s.Children("/lock"); confirmed && len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
+		})
+	}
+}
+
+// A delete that the server puts off is tried again: its node would block all others.
+func TestReleaseIsThrottled(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client := s.Client(t)
+		mutex := suite.Got(locks.NewInterProcessMutex(client, "/lock")).OK(t)
+		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
+		hit := s.Inject(curatortest.Rule{Op: "delete", Times: 3, Do: curatortest.Fail(throttled{})})
+		if err := lease.Release(t.Context()); err != nil || !hit() {
+			t.Fatal(err, hit())
+		}
+		time.Sleep(time.Second)
+		wantQueue(t, s, 0)
+	})
+}
+
+// The session ends, somebody else holds the lock, and then the answer to our delete, that
+// there is no such node, is lost: that is not our delete's doing.
+func TestReleaseAfterAnotherHolder(t *testing.T) {
+	virtually(t, func(t *testing.T, e *env) {
+		lease := e.acquire(e.mutex)
+		next := e.queue(t.Context(), e.other(), 2)
+		old := e.client.SessionID()
+		heal := e.network.Isolate()
+		e.network.Cut()
+		e.lost(lease, locks.LossSuspended)
+		e.release(e.granted(next))
+		heal()
+		suite.Eventually(t, "a new session", func() bool { id := e.client.SessionID(); return id != 0 && id != old })
+		hit := e.network.On(jute.OpDelete, suite.CutAfter, nil)
+		suite.WantErr(t, lease.Release(t.Context()), locks.ErrLockLost)
+		<-hit
+	})
 }
