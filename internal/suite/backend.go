@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -199,6 +200,17 @@ func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option
 		framework.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)
 	return curatortest.NewClient(t, b.connect+chroot, opts...), n
+}
+
+// StartClose closes a client while something else goes on, for which Close waits. It returns when the client
+// refuses calls.
+func StartClose(t *testing.T, client *framework.Client) {
+	t.Helper()
+	go func() { _ = client.Close(context.WithoutCancel(t.Context())) }()
+	Eventually(t, "a client that is being closed", func() bool {
+		_, err := client.CheckExists().ForPath(t.Context(), "/")
+		return errors.Is(err, framework.ErrClosed)
+	})
 }
 
 // Eventually waits until ok, or fails the test with what was waited for. It asks less often the longer

@@ -2,7 +2,6 @@ package migrations_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -67,14 +66,7 @@ func anotherMigrates(r *run) {
 func deleteLockPath(r *run) { r.delete(r.locks) }
 func deleteMetadata(r *run) { r.delete(r.metadata) }
 
-// closeClient closes the client while something else goes on: Close waits for it.
-func closeClient(r *run) {
-	go func() { _ = r.client.Close(context.WithoutCancel(r.t.Context())) }()
-	suite.Eventually(r.t, "a client that is being closed", func() bool {
-		_, err := r.client.CheckExists().ForPath(r.t.Context(), "/")
-		return errors.Is(err, framework.ErrClosed)
-	})
-}
+func closeClient(r *run) { suite.StartClose(r.t, r.client) }
 
 // requestCells are what may happen to the request of a state before the commit, which name names.
 func requestCells(name string, state state) []cell {
@@ -152,7 +144,7 @@ func (c cell) test(f *fixture) {
 	case c.none && (err != nil || n != 0), c.want == nil && !c.none && (err != nil || n != 2):
 		f.t.Errorf("applied %d, %v", n, err)
 	case c.want != nil:
-		wantErr(f.t, err, c.want)
+		suite.WantErr(f.t, err, c.want)
 		if n != 0 || framework.MaybeApplied(err) != c.maybe {
 			f.t.Errorf("%d applied, maybe: %v, of %v", n, framework.MaybeApplied(err), err)
 		}

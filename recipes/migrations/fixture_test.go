@@ -72,7 +72,7 @@ func (f *fixture) applies(n int, names ...string) {
 func (f *fixture) refuses(set migrations.Set, want error) {
 	f.t.Helper()
 	n, err := f.migrate(f.t.Context(), f.observer, set)
-	wantErr(f.t, err, want)
+	suite.WantErr(f.t, err, want)
 	if n != 0 {
 		f.t.Errorf("%d applied beside an error", n)
 	}
@@ -131,11 +131,4 @@ func each(t *testing.T, test func(f *fixture)) {
 func virtual(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b)) })
-}
-
-func wantErr(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
 }

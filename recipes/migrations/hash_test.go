@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/migrations"
 	"github.com/go-curator/curator/retry"
 )
@@ -98,19 +99,13 @@ func (v vector) fatal(err error) {
 
 func newClient(t *testing.T, connectString string, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	client, err := framework.NewClient(connectString, retry.OneTime(time.Millisecond), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient(connectString, retry.OneTime(time.Millisecond), opts...)).OK(t)
 	return client
 }
 
 // The hashes are Java's, with any chroot and namespace.
 func TestHashes(t *testing.T) {
-	kept, err := os.ReadFile("testdata/hashes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := suite.Got(os.ReadFile("testdata/hashes.txt")).OK(t)
 	for name, client := range map[string]*framework.Client{
 		"plain":  newClient(t, "localhost:1"),
 		"chroot": newClient(t, "localhost:1/some/root"),
@@ -136,10 +131,7 @@ func TestHashNamespace(t *testing.T) {
 	view := client.UsingNamespace("some/space")
 	hash := func(path string, by *framework.Client) string {
 		t.Helper()
-		hash, err := migrations.HashOf(client, migrations.Migration{by.TransactionOp().Create().WithData(nil).ForPath(path)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := suite.Got(migrations.HashOf(client, migrations.Migration{by.TransactionOp().Create().WithData(nil).ForPath(path)})).OK(t)
 		return string(hash)
 	}
 	if hash("/a", view) != hash("/some/space/a", client) {

@@ -85,7 +85,7 @@ func TestBadOperation(t *testing.T) {
 			f.observer.TransactionOp().Delete().ForPath(f.root + "/none"),
 		})
 		n, err := f.migrate(t.Context(), f.observer, set)
-		wantErr(t, err, framework.ErrNoNode)
+		suite.WantErr(t, err, framework.ErrNoNode)
 		if n != 0 || err == nil || !strings.Contains(err.Error(), "migration 3: ") || !strings.Contains(err.Error(), f.root+"/none") {
 			t.Errorf("%d, %v", n, err)
 		}
@@ -148,21 +148,13 @@ func TestTogether(t *testing.T) {
 func TestOneStuck(t *testing.T) {
 	virtual(t, func(f *fixture) {
 		t := f.t
-		mutex, err := locks.NewInterProcessSemaphoreMutex(f.observer, f.locks+"/set")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		mutex := suite.Got(locks.NewInterProcessSemaphoreMutex(f.observer, f.locks+"/set")).OK(t)
+		lease := suite.Got(mutex.Acquire(t.Context())).OK(t)
 		c, _ := f.b.Client(t)
-		_, err = f.migrate(t.Context(), c, f.set(c, "a"), locks.WithMaxWait(time.Second))
-		wantErr(t, err, locks.ErrNotAcquired)
+		suite.Got(f.migrate(t.Context(), c, f.set(c, "a"), locks.WithMaxWait(time.Second))).Fails(t, locks.ErrNotAcquired)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = f.migrate(ctx, c, f.set(c, "a"))
-		wantErr(t, err, context.DeadlineExceeded)
+		suite.Got(f.migrate(ctx, c, f.set(c, "a"))).Fails(t, context.DeadlineExceeded)
 
 		done := make(chan error, 1)
 		go func() {
@@ -218,21 +210,11 @@ func TestRequests(t *testing.T) {
 		t := f.t
 		f.applies(2, "a", "b")
 		c, n := f.b.Client(t)
-		lock, err := locks.NewInterProcessSemaphoreMutex(c, f.locks+"/set")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := lock.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		lock := suite.Got(locks.NewInterProcessSemaphoreMutex(c, f.locks+"/set")).OK(t)
+		lease := suite.Got(lock.Acquire(t.Context())).OK(t)
+		suite.OK(t, lease.Release(t.Context()))
 		before := requests(n)
-		if _, err := f.migrate(t.Context(), c, f.set(c, "a", "b", "c")); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(f.migrate(t.Context(), c, f.set(c, "a", "b", "c"))).OK(t)
 		if got := requests(n) - before - before; got != 4 {
 			t.Errorf("%d requests besides those of the lock, want 4", got)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/migrations"
 )
@@ -42,12 +43,11 @@ func TestMisuse(t *testing.T) {
 		"operation with no path": {client, "/l", "/m", with(client.TransactionOp().Delete().ForPath("")), nil, framework.ErrInvalidPath, "migration 2: operation 1"},
 	} {
 		n, err := migrations.Migrate(t.Context(), c.client, c.locks, c.metadata, c.set, c.opts...)
-		wantErr(t, err, c.want)
+		suite.WantErr(t, err, c.want)
 		if err == nil || n != 0 || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %d, %v", name, n, err)
 		}
 	}
 	var none context.Context
-	_, err := migrations.Migrate(none, client, "/l", "/m", good)
-	wantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(migrations.Migrate(none, client, "/l", "/m", good)).Fails(t, framework.ErrInvalidOption)
 }
