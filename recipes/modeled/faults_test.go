@@ -68,14 +68,7 @@ func (r *run) delete(path string) {
 	}
 }
 
-// closeClient closes the client while something else goes on: Close waits for it.
-func closeClient(r *run) {
-	go func() { _ = r.client.Close(context.WithoutCancel(r.t.Context())) }()
-	suite.Eventually(r.t, "a client that is being closed", func() bool {
-		_, err := r.client.CheckExists().ForPath(r.t.Context(), "/")
-		return errors.Is(err, framework.ErrClosed)
-	})
-}
+func closeClient(r *run) { suite.StartClose(r.t, r.client) }
 
 type cell struct {
 	name  string
@@ -156,7 +149,7 @@ func (c cell) test(f *fixture) {
 	if c.want == nil && err != nil {
 		f.t.Error(err)
 	} else {
-		wantErr(f.t, err, c.want)
+		suite.WantErr(f.t, err, c.want)
 	}
 	if framework.MaybeApplied(err) != c.maybe {
 		f.t.Errorf("maybe applied: %v, of %v", framework.MaybeApplied(err), err)

@@ -1,7 +1,6 @@
 package modeled_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/go-curator/curator/framework"
@@ -45,29 +44,20 @@ func (f *fixture) all() modeled.ModeledFramework[Order] { return f.orders().With
 // set has the observer set an order.
 func (f *fixture) set(id any, item string) modeled.ZNode[Order] {
 	f.t.Helper()
-	node, err := modeled.Wrap(f.observer, f.spec()).Resolved(id).Set(f.t.Context(), Order{Item: item})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	node := suite.Got(modeled.Wrap(f.observer, f.spec()).Resolved(id).Set(f.t.Context(), Order{Item: item})).OK(f.t)
 	return node
 }
 
 // write has the observer write data to a node, and create it if it is missing.
 func (f *fixture) write(path modeled.ZPath, data string) {
 	f.t.Helper()
-	_, err := f.observer.Create().CreatingParentsIfNeeded().OrSetData().WithData([]byte(data)).ForPath(f.t.Context(), path.String())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	_ = suite.Got(f.observer.Create().CreatingParentsIfNeeded().OrSetData().WithData([]byte(data)).ForPath(f.t.Context(), path.String())).OK(f.t)
 }
 
 // raw returns the data of a node as it is stored.
 func (f *fixture) raw(path modeled.ZPath) string {
 	f.t.Helper()
-	data, err := f.observer.GetData().ForPath(f.t.Context(), path.String())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	data := suite.Got(f.observer.GetData().ForPath(f.t.Context(), path.String())).OK(f.t)
 	return string(data)
 }
 
@@ -79,11 +69,4 @@ func each(t *testing.T, test func(f *fixture)) {
 func virtual(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b)) })
-}
-
-func wantErr(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
 }

@@ -24,11 +24,9 @@ func TestCreateReadUpdateDelete(t *testing.T) {
 		if there, err := order.Exists(ctx); there || err != nil {
 			t.Errorf("exists: %v, %v", there, err)
 		}
-		_, err := order.Read(ctx)
-		wantErr(t, err, framework.ErrNoNode)
-		_, err = order.Update(ctx, Order{})
-		wantErr(t, err, framework.ErrNoNode)
-		wantErr(t, order.Delete(ctx), framework.ErrNoNode)
+		suite.Got(order.Read(ctx)).Fails(t, framework.ErrNoNode)
+		suite.Got(order.Update(ctx, Order{})).Fails(t, framework.ErrNoNode)
+		suite.WantErr(t, order.Delete(ctx), framework.ErrNoNode)
 
 		want := Order{"soap", 3}
 		for version := range int32(3) {
@@ -77,11 +75,8 @@ func TestVersions(t *testing.T) {
 			},
 			func(m modeled.ModeledFramework[Order]) error { return m.Delete(ctx) },
 		} {
-			node, err := order.Read(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantErr(t, call(order.WithVersion(node.Stat.Version+1)), framework.ErrBadVersion)
+			node := suite.Got(order.Read(ctx)).OK(t)
+			suite.WantErr(t, call(order.WithVersion(node.Stat.Version+1)), framework.ErrBadVersion)
 			if err := call(order.WithVersion(node.Stat.Version)); err != nil {
 				t.Error(err)
 			}
@@ -119,12 +114,11 @@ func TestChildren(t *testing.T) {
 		}
 		f.write(f.root.Child("bad"), "{")
 		_, err = all.ChildNodes(ctx)
-		wantErr(t, err, codec.ErrDecode)
+		suite.WantErr(t, err, codec.ErrDecode)
 		if err == nil || !strings.Contains(err.Error(), f.root.String()+"/bad: ") {
 			t.Errorf("error %v", err)
 		}
-		_, err = all.Child("bad").Read(ctx)
-		wantErr(t, err, codec.ErrDecode)
+		suite.Got(all.Child("bad").Read(ctx)).Fails(t, codec.ErrDecode)
 	})
 }
 
@@ -176,15 +170,14 @@ func TestModes(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 			second, err := m.Set(ctx, Order{})
-			wantErr(t, err, c.again)
+			suite.WantErr(t, err, c.again)
 			if anew := name == "sequential" || name == "protected"; err == nil && anew == (second.Path == node.Path) {
 				t.Errorf("%s: the second is at %s", name, second.Path)
 			}
 		}
 		spec := f.spec()
 		spec.WithoutParents = true
-		_, err := modeled.Wrap(f.client, spec).WithPath(f.root.Child("none").Child("x")).Set(ctx, Order{})
-		wantErr(t, err, framework.ErrNoNode)
+		suite.Got(modeled.Wrap(f.client, spec).WithPath(f.root.Child("none").Child("x")).Set(ctx, Order{})).Fails(t, framework.ErrNoNode)
 	})
 }
 
@@ -198,15 +191,9 @@ func TestCompressed(t *testing.T) {
 				spec.Compressed = opts == nil
 				m := modeled.Wrap(f.client, spec)
 				want := Order{Item: strings.Repeat("soap", 100)}
-				if _, err := m.Resolved(1).Set(ctx, want); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := f.client.Transaction().ForOperations(ctx, m.Resolved(2).CreateOp(want), m.Resolved(1).UpdateOp(want)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := m.Resolved(2).Update(ctx, want); err != nil {
-					t.Fatal(err)
-				}
+				suite.Got(m.Resolved(1).Set(ctx, want)).OK(t)
+				suite.Got(f.client.Transaction().ForOperations(ctx, m.Resolved(2).CreateOp(want), m.Resolved(1).UpdateOp(want))).OK(t)
+				suite.Got(m.Resolved(2).Update(ctx, want)).OK(t)
 				f.write(f.root.Child("bare"), "")
 				nodes, err := m.WithPath(f.root).ChildNodes(ctx)
 				if err != nil || len(nodes) != 2 || nodes[0].Model != want || nodes[1].Model != want {
@@ -220,9 +207,7 @@ func TestCompressed(t *testing.T) {
 					t.Errorf("cached %+v, %v", node, ok)
 				}
 				f.write(f.root.Child("bad"), "not compressed")
-				_, err = m.Resolved("bad").Read(ctx)
-				wantErr(t, err, codec.ErrDecode)
-				wantErr(t, err, framework.ErrDecompress)
+				suite.Got(m.Resolved("bad").Read(ctx)).Fails(t, codec.ErrDecode, framework.ErrDecompress)
 			})
 		})
 	}
@@ -259,24 +244,20 @@ func TestModifyEnds(t *testing.T) {
 	virtual(t, func(f *fixture) {
 		t, order := f.t, f.orders().Resolved("x")
 		same := func(o Order) (Order, error) { return o, nil }
-		_, err := order.Modify(t.Context(), same)
-		wantErr(t, err, framework.ErrNoNode)
+		suite.Got(order.Modify(t.Context(), same)).Fails(t, framework.ErrNoNode)
 		f.set("x", "soap")
 		stop := errors.New("stop")
-		_, err = order.Modify(t.Context(), func(Order) (Order, error) { return Order{}, stop })
-		wantErr(t, err, stop)
-		_, err = order.Modify(t.Context(), nil)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(order.Modify(t.Context(), func(Order) (Order, error) { return Order{}, stop })).Fails(t, stop)
+		suite.Got(order.Modify(t.Context(), nil)).Fails(t, framework.ErrInvalidOption)
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, stop)
 		defer cancel()
-		_, err = order.Modify(ctx, func(o Order) (Order, error) { f.set("x", "faster"); return o, nil })
-		wantErr(t, err, stop)
+		_, err := order.Modify(ctx, func(o Order) (Order, error) { f.set("x", "faster"); return o, nil })
+		suite.WantErr(t, err, stop)
 		if framework.MaybeApplied(err) {
 			t.Errorf("%v may have been applied", err)
 		}
 		f.write(f.root.Child("x"), "{")
-		_, err = order.Modify(t.Context(), same)
-		wantErr(t, err, codec.ErrDecode)
+		suite.Got(order.Modify(t.Context(), same)).Fails(t, codec.ErrDecode)
 	})
 }
 
@@ -284,14 +265,8 @@ func TestSchema(t *testing.T) {
 	acl := framework.OpenACLUnsafe()
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		spec := modeled.ModelSpec[Order]{Path: modeled.ParseZPathWithIDs(b.Path("{id}")), Codec: codec.JSON[Order](), Mode: framework.Ephemeral, ACL: acl}
-		s, err := spec.Schema()
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := schema.NewSet([]*schema.Schema{s}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := suite.Got(spec.Schema()).OK(t)
+		set := suite.Got(schema.NewSet([]*schema.Schema{s}, true)).OK(t)
 		ctx := t.Context()
 		c, _ := b.Client(t, framework.WithSchemaSet(set))
 		if _, err := modeled.Wrap(c, spec).Resolved("a").Set(ctx, Order{}); err != nil {
@@ -319,10 +294,7 @@ func TestSchema(t *testing.T) {
 // Models that Jackson has written are read. internal/interop has Java write the file, and read what
 // Go writes.
 func TestJackson(t *testing.T) {
-	recorded, err := os.ReadFile("testdata/jackson.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := suite.Got(os.ReadFile("testdata/jackson.txt")).OK(t)
 	virtual(t, func(f *fixture) {
 		var items []string
 		for line := range strings.Lines(string(recorded)) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/modeled"
 )
 
@@ -47,22 +48,17 @@ func TestMisuse(t *testing.T) {
 			"version":          {modeled.Wrap(f.client, spec).Resolved(1).WithVersion(-2), framework.ErrInvalidBuilder, true},
 		} {
 			t.Log(name)
-			_, err := c.m.Set(ctx, Order{})
-			wantErr(t, err, c.want)
+			suite.Got(c.m.Set(ctx, Order{})).Fails(t, c.want)
 			if c.set {
 				continue
 			}
-			_, err = c.m.Read(ctx)
-			wantErr(t, err, c.want)
-			_, err = c.m.Update(ctx, Order{})
-			wantErr(t, err, c.want)
-			_, err = c.m.Exists(ctx)
-			wantErr(t, err, c.want)
-			_, err = c.m.ChildNodes(ctx)
-			wantErr(t, err, c.want)
-			wantErr(t, c.m.Delete(ctx), c.want)
-			if _, err = c.m.Cached(); c.want != framework.ErrInvalidPath {
-				wantErr(t, err, c.want)
+			suite.Got(c.m.Read(ctx)).Fails(t, c.want)
+			suite.Got(c.m.Update(ctx, Order{})).Fails(t, c.want)
+			suite.Got(c.m.Exists(ctx)).Fails(t, c.want)
+			suite.Got(c.m.ChildNodes(ctx)).Fails(t, c.want)
+			suite.WantErr(t, c.m.Delete(ctx), c.want)
+			if _, err := c.m.Cached(); c.want != framework.ErrInvalidPath {
+				suite.WantErr(t, err, c.want)
 			}
 		}
 		if _, err := codecless.Schema(); !errors.Is(err, framework.ErrInvalidOption) {
@@ -84,8 +80,7 @@ func TestCachedMisuse(t *testing.T) {
 			t.Error("a nil cache was started")
 		}
 		_, ok := none.Get(f.root)
-		_, err := none.ReadThrough(ctx, f.root)
-		wantErr(t, err, framework.ErrNotStarted)
+		suite.Got(none.ReadThrough(ctx, f.root)).Fails(t, framework.ErrNotStarted)
 		for range none.All() {
 			ok = true
 		}
@@ -101,11 +96,8 @@ func TestCachedMisuse(t *testing.T) {
 		if ok || none.Close(ctx) != nil {
 			t.Error("a nil cache has contents, or cannot be closed")
 		}
-		c, err := f.orders().Cached()
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantErr(t, c.Await(ctx, 1), framework.ErrNotStarted)
+		c := suite.Got(f.orders().Cached()).OK(t)
+		suite.WantErr(t, c.Await(ctx, 1), framework.ErrNotStarted)
 		f.set("x", "soap")
 		if node, err := c.ReadThrough(ctx, f.root.Child("x")); err != nil || node.Model.Item != "soap" {
 			t.Errorf("before Start: %+v, %v", node, err)
@@ -113,15 +105,14 @@ func TestCachedMisuse(t *testing.T) {
 		if err := c.Start(ctx); err != nil {
 			t.Error(err)
 		}
-		wantErr(t, c.Start(ctx), framework.ErrAlreadyStarted)
+		suite.WantErr(t, c.Start(ctx), framework.ErrAlreadyStarted)
 		var nothing context.Context
-		_, err = c.ReadThrough(nothing, f.root)
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(c.ReadThrough(nothing, f.root)).Fails(t, framework.ErrInvalidOption)
 		for range 2 {
 			if err := c.Close(ctx); err != nil {
 				t.Error(err)
 			}
 		}
-		wantErr(t, c.Start(ctx), framework.ErrClosed)
+		suite.WantErr(t, c.Start(ctx), framework.ErrClosed)
 	})
 }

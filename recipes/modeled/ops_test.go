@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/modeled"
 )
@@ -23,14 +24,8 @@ func TestOperations(t *testing.T) {
 		t, ctx, m := f.t, f.t.Context(), f.orders()
 		f.set("old", "x")
 		kept := f.set("kept", "x")
-		mutex, err := locks.NewInterProcessMutex(f.client, f.b.Path("lock"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease, err := mutex.Acquire(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mutex := suite.Got(locks.NewInterProcessMutex(f.client, f.b.Path("lock"))).OK(t)
+		lease := suite.Got(mutex.Acquire(ctx)).OK(t)
 		ops := []framework.Op{
 			m.Resolved("kept").WithVersion(kept.Stat.Version).CheckOp(), m.Resolved("new").CreateOp(Order{Item: "new"}),
 			m.Resolved("new").UpdateOp(Order{Item: "newer"}), m.Resolved("old").WithVersion(0).DeleteOp(),
@@ -45,14 +40,12 @@ func TestOperations(t *testing.T) {
 		for _, op := range []framework.Op{
 			m.Resolved("kept").WithVersion(9).CheckOp(), m.Resolved("kept").WithVersion(9).UpdateOp(Order{}), m.Resolved("kept").WithVersion(9).DeleteOp(),
 		} {
-			_, err := lease.Guard(ctx, op)
-			wantErr(t, err, framework.ErrBadVersion)
+			suite.Got(lease.Guard(ctx, op)).Fails(t, framework.ErrBadVersion)
 		}
 		if err := lease.Release(ctx); err != nil {
 			t.Error(err)
 		}
-		_, err = lease.Guard(ctx, m.Resolved("late").CreateOp(Order{}))
-		wantErr(t, err, locks.ErrNotHeld)
+		suite.Got(lease.Guard(ctx, m.Resolved("late").CreateOp(Order{}))).Fails(t, locks.ErrNotHeld)
 	})
 }
 

@@ -15,17 +15,17 @@ func TestDeleteOptions(t *testing.T) {
 		t, ctx, spec := f.t, f.t.Context(), f.spec()
 		f.set("x", "soap")
 		f.write(f.root.Child("x").Child("below"), "data")
-		wantErr(t, modeled.Wrap(f.client, spec).Resolved("x").Delete(ctx), framework.ErrNotEmpty)
+		suite.WantErr(t, modeled.Wrap(f.client, spec).Resolved("x").Delete(ctx), framework.ErrNotEmpty)
 		spec.DeletingChildrenIfNeeded = true
 		x := modeled.Wrap(f.client, spec).Resolved("x")
-		wantErr(t, x.WithVersion(7).Delete(ctx), framework.ErrBadVersion)
+		suite.WantErr(t, x.WithVersion(7).Delete(ctx), framework.ErrBadVersion)
 		if err := x.WithVersion(0).Delete(ctx); err != nil {
 			t.Error(err)
 		}
 		if there, err := x.Exists(ctx); there || err != nil {
 			t.Errorf("exists: %v, %v", there, err)
 		}
-		wantErr(t, x.Delete(ctx), framework.ErrNoNode)
+		suite.WantErr(t, x.Delete(ctx), framework.ErrNoNode)
 
 		spec = f.spec()
 		spec.Quietly = true
@@ -46,15 +46,9 @@ func TestUncompressed(t *testing.T) {
 		spec := f.spec()
 		spec.Uncompressed = true
 		m, want := modeled.Wrap(f.client, spec), Order{Item: strings.Repeat("soap", 100)}
-		if _, err := m.Resolved(1).Set(ctx, want); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.client.Transaction().ForOperations(ctx, m.Resolved(2).CreateOp(want), m.Resolved(1).UpdateOp(want)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Resolved(2).Update(ctx, want); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(m.Resolved(1).Set(ctx, want)).OK(t)
+		suite.Got(f.client.Transaction().ForOperations(ctx, m.Resolved(2).CreateOp(want), m.Resolved(1).UpdateOp(want))).OK(t)
+		suite.Got(m.Resolved(2).Update(ctx, want)).OK(t)
 		if _, err := m.Resolved(1).Set(ctx, want); err != nil { // it is there
 			t.Fatal(err)
 		}
@@ -77,14 +71,10 @@ func TestUncompressed(t *testing.T) {
 
 		spec.Compressed = true
 		both := modeled.Wrap(f.client, spec).Resolved(1)
-		_, err = both.Set(ctx, want)
-		wantErr(t, err, framework.ErrInvalidOption)
-		_, err = both.Read(ctx)
-		wantErr(t, err, framework.ErrInvalidOption)
-		_, err = f.client.Transaction().ForOperations(ctx, both.UpdateOp(want))
-		wantErr(t, err, framework.ErrInvalidOption)
-		_, err = both.Cached()
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(both.Set(ctx, want)).Fails(t, framework.ErrInvalidOption)
+		suite.Got(both.Read(ctx)).Fails(t, framework.ErrInvalidOption)
+		suite.Got(f.client.Transaction().ForOperations(ctx, both.UpdateOp(want))).Fails(t, framework.ErrInvalidOption)
+		suite.Got(both.Cached()).Fails(t, framework.ErrInvalidOption)
 	})
 }
 
@@ -98,18 +88,15 @@ func TestCreateOptions(t *testing.T) {
 		if err != nil || node.Stat.Version != 0 {
 			t.Fatalf("%+v, %v", node, err)
 		}
-		_, err = m.Set(ctx, Order{Item: "other"})
-		wantErr(t, err, framework.ErrNodeExists)
-		_, err = m.WithVersion(0).Set(ctx, Order{Item: "other"})
-		wantErr(t, err, framework.ErrNodeExists)
+		suite.Got(m.Set(ctx, Order{Item: "other"})).Fails(t, framework.ErrNodeExists)
+		suite.Got(m.WithVersion(0).Set(ctx, Order{Item: "other"})).Fails(t, framework.ErrNodeExists)
 		if node, err := m.Read(ctx); err != nil || node.Model.Item != "soap" {
 			t.Errorf("%+v, %v", node, err)
 		}
 
 		spec = f.spec()
 		spec.WithoutParents, spec.PersistentParents = true, true
-		_, err = modeled.Wrap(f.client, spec).WithPath(f.root.Child("none").Child("x")).Set(ctx, Order{})
-		wantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(modeled.Wrap(f.client, spec).WithPath(f.root.Child("none").Child("x")).Set(ctx, Order{})).Fails(t, framework.ErrInvalidOption)
 	})
 }
 
@@ -122,18 +109,11 @@ func TestParents(t *testing.T) {
 			spec := f.spec()
 			spec.PersistentParents = parent == kept
 			m := modeled.Wrap(f.client, spec).WithPath(parent.Child("x"))
-			if _, err := m.Set(ctx, Order{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := m.Delete(ctx); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(m.Set(ctx, Order{})).OK(t)
+			suite.OK(t, m.Delete(ctx))
 		}
 		there := func(path modeled.ZPath) bool {
-			there, err := f.observer.CheckExists().ForPath(ctx, path.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			there := suite.Got(f.observer.CheckExists().ForPath(ctx, path.String())).OK(t)
 			return there
 		}
 		suite.Eventually(t, "the end of the container", func() bool { return !there(reaped) })
