@@ -61,7 +61,6 @@ var exceptions = append([]exception{
 	"recipes/discovery/discoverygrpc/live_test.go",
 	"recipes/discovery/faults_test.go",
 	"recipes/nodes/faults_test.go",
-	"recipes/queue/queue_test.go",
 )...)
 
 // except takes the exceptions out of what was found, and adds those that are not needed.

@@ -56,10 +56,8 @@ func TestArguments(t *testing.T) {
 				}
 			}
 		}
-		_, err := queue.NewSimpleDistributedQueue(nil, "/q")
-		wantErr(t, err, framework.ErrNotStarted)
-		_, err = queue.NewSimpleDistributedQueue(client, "/")
-		wantErr(t, err, framework.ErrInvalidPath)
+		suite.Got(queue.NewSimpleDistributedQueue(nil, "/q")).Fails(t, framework.ErrNotStarted)
+		suite.Got(queue.NewSimpleDistributedQueue(client, "/")).Fails(t, framework.ErrInvalidPath)
 	})
 }
 
@@ -72,33 +70,31 @@ func TestZeroValues(t *testing.T) {
 		ctx, none := t.Context(), context.Context(nil)
 		do := func(context.Context, message) error { return nil }
 		for _, q := range []*queue.DistributedQueue[string]{nil, {}} {
-			wantErr(t, q.Put(ctx, "x"), framework.ErrNotStarted)
-			wantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
+			suite.WantErr(t, q.Put(ctx, "x"), framework.ErrNotStarted)
+			suite.WantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
 		}
 		for _, q := range []*queue.DistributedIDQueue[string]{nil, {}} {
-			wantErr(t, q.Put(ctx, "id", "x"), framework.ErrNotStarted)
-			wantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
-			_, err := q.Remove(ctx, "id")
-			wantErr(t, err, framework.ErrNotStarted)
+			suite.WantErr(t, q.Put(ctx, "id", "x"), framework.ErrNotStarted)
+			suite.WantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
+			suite.Got(q.Remove(ctx, "id")).Fails(t, framework.ErrNotStarted)
 		}
 		for _, q := range []*queue.DistributedPriorityQueue[string]{nil, {}} {
-			wantErr(t, q.Put(ctx, 1, "x"), framework.ErrNotStarted)
-			wantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
+			suite.WantErr(t, q.Put(ctx, 1, "x"), framework.ErrNotStarted)
+			suite.WantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
 		}
 		for _, q := range []*queue.DistributedDelayQueue[string]{nil, {}} {
-			wantErr(t, q.Put(ctx, time.Now(), "x"), framework.ErrNotStarted)
-			wantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
+			suite.WantErr(t, q.Put(ctx, time.Now(), "x"), framework.ErrNotStarted)
+			suite.WantErr(t, q.Consume(ctx, do), framework.ErrNotStarted)
 		}
 		for _, q := range []*queue.SimpleDistributedQueue{nil, {}} {
-			wantErr(t, q.Offer(ctx, nil), framework.ErrNotStarted)
-			_, err := q.Take(ctx)
-			wantErr(t, err, framework.ErrNotStarted)
+			suite.WantErr(t, q.Offer(ctx, nil), framework.ErrNotStarted)
+			suite.Got(q.Take(ctx)).Fails(t, framework.ErrNotStarted)
 		}
 		q := f.queue(f.observer)
-		wantErr(t, q.Put(none, "x"), framework.ErrInvalidOption)
-		wantErr(t, q.Consume(none, do), framework.ErrInvalidOption)
-		wantErr(t, q.Consume(ctx, nil), framework.ErrInvalidOption)
-		wantErr(t, f.simple(f.observer).Offer(none, nil), framework.ErrInvalidOption)
+		suite.WantErr(t, q.Put(none, "x"), framework.ErrInvalidOption)
+		suite.WantErr(t, q.Consume(none, do), framework.ErrInvalidOption)
+		suite.WantErr(t, q.Consume(ctx, nil), framework.ErrInvalidOption)
+		suite.WantErr(t, f.simple(f.observer).Offer(none, nil), framework.ErrInvalidOption)
 		if err := q.Put(ctx); err != nil || len(f.items()) > 0 {
 			t.Errorf("a put of nothing: %v", err)
 		}
@@ -109,19 +105,13 @@ func TestZeroValues(t *testing.T) {
 func TestPutRefused(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)
-		q, err := queue.NewDistributedQueue(f.observer, f.path, codec.JSON[any]())
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedQueue(f.observer, f.path, codec.JSON[any]())).OK(t)
 		if err := q.Put(t.Context(), 1, func() {}); err == nil || !strings.Contains(err.Error(), "item 2 of 2") {
 			t.Errorf("a function was encoded: %v", err)
 		}
-		wantErr(t, q.Put(t.Context(), strings.Repeat("x", 2<<20)), framework.ErrTooLarge)
-		ids, err := queue.NewDistributedIDQueue(f.observer, f.path, codec.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantErr(t, ids.Put(t.Context(), "\x00", "x"), framework.ErrInvalidPath)
+		suite.WantErr(t, q.Put(t.Context(), strings.Repeat("x", 2<<20)), framework.ErrTooLarge)
+		ids := suite.Got(queue.NewDistributedIDQueue(f.observer, f.path, codec.String())).OK(t)
+		suite.WantErr(t, ids.Put(t.Context(), "\x00", "x"), framework.ErrInvalidPath)
 		if left := f.items(); len(left) > 0 {
 			t.Errorf("stored: %q", left)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // vectors are data that Java Curator 5.4.0 has written.
@@ -18,10 +20,7 @@ var vectors = map[string][]string{
 // Q13: the bytes of nodes with one item, and with several, are Java's.
 func TestQ13Bytes(t *testing.T) {
 	for text, items := range vectors {
-		data, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := suite.Got(hex.DecodeString(text)).OK(t)
 		var encoded [][]byte
 		for _, item := range items {
 			encoded = append(encoded, []byte(item))
@@ -44,10 +43,7 @@ var corruptData = []string{
 
 func TestCorruptBytes(t *testing.T) {
 	for _, text := range corruptData {
-		data, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := suite.Got(hex.DecodeString(text)).OK(t)
 		if items, err := decodeItems(data); !errors.Is(err, errCorrupt) {
 			t.Errorf("%q is decoded as %q, %v", text, items, err)
 		}

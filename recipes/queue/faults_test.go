@@ -64,14 +64,7 @@ func deleteQueue(r *faultyRun) { r.delete(r.path) }
 func deleteLocks(r *faultyRun) { r.delete(r.locks) }
 func deleteLock(r *faultyRun)  { r.delete(r.locks + "/" + r.lockNodes()[0]) }
 
-// closeClient closes the client while something else goes on: Close waits for it.
-func closeClient(r *faultyRun) {
-	go func() { _ = r.client.Close(context.WithoutCancel(r.fixture.t.Context())) }()
-	suite.Eventually(r.fixture.t, "a client that is being closed", func() bool {
-		_, err := r.client.CheckExists().ForPath(r.fixture.t.Context(), "/")
-		return errors.Is(err, framework.ErrClosed)
-	})
-}
+func closeClient(r *faultyRun) { suite.StartClose(r.fixture.t, r.client) }
 
 func (f *fixture) delete(path string) {
 	f.t.Helper()
@@ -271,7 +264,7 @@ func (c cell) finish(r *faultyRun, start time.Time) {
 	}
 	if closed := errors.Is(r.client.Start(f.t.Context()), framework.ErrClosed); closed {
 		<-r.consumer.ended
-		wantErr(f.t, r.consumer.err, framework.ErrClosed)
+		suite.WantErr(f.t, r.consumer.err, framework.ErrClosed)
 		r.consumer.err = nil
 	}
 	r.consumer.stop()

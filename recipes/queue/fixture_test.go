@@ -43,10 +43,7 @@ func (f *fixture) opts(more ...queue.Option) []queue.Option {
 // queue returns the queue as a client sees it.
 func (f *fixture) queue(client *framework.Client, opts ...queue.Option) *queue.DistributedQueue[string] {
 	f.t.Helper()
-	q, err := queue.NewDistributedQueue(client, f.path, codec.String(), f.opts(opts...)...)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	q := suite.Got(queue.NewDistributedQueue(client, f.path, codec.String(), f.opts(opts...)...)).OK(f.t)
 	return q
 }
 
@@ -55,9 +52,7 @@ func (f *fixture) put(items ...string) {
 	f.t.Helper()
 	q := f.queue(f.observer)
 	for _, item := range items {
-		if err := q.Put(f.t.Context(), item); err != nil {
-			f.t.Fatal(err)
-		}
+		suite.OK(f.t, q.Put(f.t.Context(), item))
 	}
 }
 
@@ -191,13 +186,6 @@ func both(t *testing.T, on suite.Backends, test func(f *fixture)) {
 		t.Run(name, func(t *testing.T) {
 			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { test(newFixture(t, b, locked)) })
 		})
-	}
-}
-
-func wantErr(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
 	}
 }
 

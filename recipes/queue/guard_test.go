@@ -16,9 +16,7 @@ import (
 // guarded consumes one node, with items "x", by a function, and waits until the queue is empty.
 func guarded(f *fixture, client *framework.Client, fn func(ctx context.Context, m message) error, items ...string) *consumer {
 	f.t.Helper()
-	if err := f.queue(f.observer).Put(f.t.Context(), items...); err != nil {
-		f.t.Fatal(err)
-	}
+	suite.OK(f.t, f.queue(f.observer).Put(f.t.Context(), items...))
 	c := f.consume(f.queue(client).Consume, fn)
 	f.drained()
 	c.idle()
@@ -33,9 +31,7 @@ func (f *fixture) effect(client *framework.Client) framework.Op {
 
 func (f *fixture) makeEffects() {
 	f.t.Helper()
-	if _, err := f.observer.Create().CreatingParentsIfNeeded().ForPath(f.t.Context(), f.b.Path("effects")); err != nil {
-		f.t.Fatal(err)
-	}
+	suite.Got(f.observer.Create().CreatingParentsIfNeeded().ForPath(f.t.Context(), f.b.Path("effects"))).OK(f.t)
 }
 
 func (f *fixture) wantEffects(want int) {
@@ -62,12 +58,11 @@ func TestGuard(t *testing.T) {
 			if len(f.items()) > 0 || len(f.lockNodes()) > 0 {
 				t.Errorf("left: %q, %q", f.items(), f.lockNodes())
 			}
-			wantErr(t, m.Lease.Err(), locks.ErrReleased)
+			suite.WantErr(t, m.Lease.Err(), locks.ErrReleased)
 			if err := ctx.Err(); err != nil {
 				t.Errorf("the function's context has ended: %v", context.Cause(ctx))
 			}
-			_, err = m.Guard(ctx, f.effect(f.observer))
-			wantErr(t, err, locks.ErrNotHeld)
+			suite.Got(m.Guard(ctx, f.effect(f.observer))).Fails(t, locks.ErrNotHeld)
 			return errors.New("that does not matter")
 		}, "x")
 		c.want("x")
@@ -85,23 +80,19 @@ func TestGuardRefused(t *testing.T) {
 		c := guarded(f, client, func(ctx context.Context, m message) error {
 			stray = m
 			if m.Item != "last" {
-				_, err := m.Guard(ctx)
-				wantErr(t, err, framework.ErrInvalidOption)
+				suite.Got(m.Guard(ctx)).Fails(t, framework.ErrInvalidOption)
 				return nil
 			}
-			_, err := m.Guard(context.Context(nil))
-			wantErr(t, err, framework.ErrInvalidOption)
-			_, err = m.Guard(ctx, f.effect(client), client.TransactionOp().Delete().ForPath("/none"))
-			wantErr(t, err, framework.ErrNoNode) // nothing was applied, and another try is allowed
-			_, err = m.Guard(ctx, framework.Op{})
-			wantErr(t, err, framework.ErrInvalidBuilder)
+			suite.Got(m.Guard(context.Context(nil))).Fails(t, framework.ErrInvalidOption)
+			_, err := m.Guard(ctx, f.effect(client), client.TransactionOp().Delete().ForPath("/none"))
+			suite.WantErr(t, err, framework.ErrNoNode) // nothing was applied, and another try is allowed
+			suite.Got(m.Guard(ctx, framework.Op{})).Fails(t, framework.ErrInvalidBuilder)
 			_, err = m.Guard(ctx, f.effect(client))
 			return err
 		}, "first", "last")
 		c.want("first", "last")
 		f.wantEffects(1)
-		_, err := stray.Guard(t.Context())
-		wantErr(t, err, locks.ErrNotHeld)
+		suite.Got(stray.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
 
 		// The lock is lost without the consumer's knowing.
 		tries := 0
@@ -109,7 +100,7 @@ func TestGuardRefused(t *testing.T) {
 			if tries++; tries == 1 {
 				network.On(jute.OpMulti, suite.Late, func() { f.delete(f.locks) })
 				_, err := m.Guard(ctx, f.effect(client))
-				wantErr(t, err, locks.ErrLockLost)
+				suite.WantErr(t, err, locks.ErrLockLost)
 				return err
 			}
 			_, err := m.Guard(ctx, f.effect(client))
@@ -122,13 +113,11 @@ func TestGuardRefused(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)
 		guarded(f, f.observer, func(ctx context.Context, m message) error {
-			_, err := m.Guard(ctx)
-			wantErr(t, err, locks.ErrNotHeld)
-			wantErr(t, m.Lease.Err(), locks.ErrNotHeld)
+			suite.Got(m.Guard(ctx)).Fails(t, locks.ErrNotHeld)
+			suite.WantErr(t, m.Lease.Err(), locks.ErrNotHeld)
 			return nil
 		}, "x")
-		_, err := message{}.Guard(t.Context())
-		wantErr(t, err, locks.ErrNotHeld)
+		suite.Got(message{}.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
 	})
 }
 

@@ -160,17 +160,12 @@ func TestKilledConsumers(t *testing.T) {
 	root := b.Path("killed")
 	client, _ := b.Client(t)
 	for _, path := range []string{onceQueue, leastQueue, guardedQueue, effects} {
-		if _, err := client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), root+path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(client.Create().CreatingParentsIfNeeded().ForPath(t.Context(), root+path)).OK(t)
 	}
 	const rounds, items = 8, 250
 	putters := new(errgroup.Group)
 	for _, path := range []string{onceQueue, leastQueue, guardedQueue} {
-		q, err := processQueue(client, root, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := suite.Got(processQueue(client, root, path)).OK(t)
 		putters.Go(func() error {
 			for i := range items {
 				if err := q.Put(t.Context(), fmt.Sprint(i)); err != nil {
@@ -180,9 +175,7 @@ func TestKilledConsumers(t *testing.T) {
 			return nil
 		})
 	}
-	if err := putters.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, putters.Wait())
 	lines := &tally{lines: map[string]int{}}
 	kills := make([]func(), 2)
 	for i := range kills {
@@ -196,10 +189,7 @@ func TestKilledConsumers(t *testing.T) {
 		kills[victim] = startConsumer(t, b, root, lines)
 	}
 	names := func(path string) []string {
-		names, err := client.GetChildren().ForPath(t.Context(), root+path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := suite.Got(client.GetChildren().ForPath(t.Context(), root+path)).OK(t)
 		return names
 	}
 	suite.Eventually(t, "empty queues", func() bool {

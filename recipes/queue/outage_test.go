@@ -78,9 +78,7 @@ func TestCloseInThePauseOfAList(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)
 		client, _ := b.Client(t)
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, client.BlockUntilConnected(t.Context()))
 		b.Server().Inject(curatortest.Rule{Op: "getChildren", SessionID: client.SessionID(), Times: 100_000, Do: curatortest.Fail(zkconn.ErrThrottled)})
 		c := f.consume(f.queue(client).Consume, nil)
 		time.Sleep(time.Minute)

@@ -29,9 +29,7 @@ func TestQ1Order(t *testing.T) {
 		c := f.consume(f.queue(client).Consume, nil)
 		c.want("a", "b")
 		f.put("c")
-		if err := f.queue(f.observer).Put(f.t.Context(), "d", "", "e"); err != nil {
-			f.t.Fatal(err)
-		}
+		suite.OK(f.t, f.queue(f.observer).Put(f.t.Context(), "d", "", "e"))
 		f.put("f")
 		c.want("a", "b", "c", "d", "", "e", "f")
 		f.drained()
@@ -83,7 +81,7 @@ func TestQ3ConsumerDies(t *testing.T) {
 		heir := f.consume(f.queue(other).Consume, nil)
 		heal := network.Isolate()
 		heir.want("a")
-		wantErr(t, <-told, locks.ErrLockLost)
+		suite.WantErr(t, <-told, locks.ErrLockLost)
 		heal()
 		f.drained()
 		if got := c.items(); len(got) != 1 {
@@ -133,9 +131,7 @@ func TestQ4PutBack(t *testing.T) {
 // Several items of one node are put back together; without a lock path each is consumed by itself.
 func TestPutBackTogether(t *testing.T) {
 	both(t, suite.InVirtualTime, func(f *fixture) {
-		if err := f.queue(f.observer).Put(f.t.Context(), "a", "b", "c"); err != nil {
-			f.t.Fatal(err)
-		}
+		suite.OK(f.t, f.queue(f.observer).Put(f.t.Context(), "a", "b", "c"))
 		failed := false
 		c := f.consume(f.queue(f.observer).Consume, func(_ context.Context, m message) error {
 			if m.Item == "b" && !failed {
@@ -156,10 +152,7 @@ func TestPutBackTogether(t *testing.T) {
 // Q5: the lowest number goes first, negative ones too, also when it is put late.
 func TestQ5Priorities(t *testing.T) {
 	both(t, suite.InVirtualTime|suite.OnRealServer, func(f *fixture) {
-		q, err := queue.NewDistributedPriorityQueue(f.observer, f.path, codec.String(), f.opts()...)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedPriorityQueue(f.observer, f.path, codec.String(), f.opts()...)).OK(f.t)
 		put := func(priority int32, item string) {
 			if err := q.Put(f.t.Context(), priority, item); err != nil {
 				f.t.Error(err)
@@ -188,14 +181,9 @@ func (f *fixture) awaitItems(ok func(names []string) bool) {
 // An item that is due in more milliseconds than a number has room for waits for ever.
 func TestFarFuture(t *testing.T) {
 	both(t, suite.InVirtualTime, func(f *fixture) {
-		q, err := queue.NewDistributedDelayQueue(f.observer, f.path, codec.String(), f.opts()...)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedDelayQueue(f.observer, f.path, codec.String(), f.opts()...)).OK(f.t)
 		for item, due := range map[string]time.Time{"never": time.Unix(1<<61, 0), "soon": time.Now().Add(time.Minute), "now": time.Unix(-1<<61, 0)} {
-			if err := q.Put(f.t.Context(), due, item); err != nil {
-				f.t.Fatal(err)
-			}
+			suite.OK(f.t, q.Put(f.t.Context(), due, item))
 		}
 		c := f.consume(q.Consume, nil)
 		time.Sleep(time.Hour)
@@ -207,15 +195,10 @@ func TestFarFuture(t *testing.T) {
 // Q6: no item comes before its time, and a late item that is due earlier goes first.
 func TestQ6Delays(t *testing.T) {
 	both(t, suite.InVirtualTime, func(f *fixture) {
-		q, err := queue.NewDistributedDelayQueue(f.observer, f.path, codec.String(), f.opts()...)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedDelayQueue(f.observer, f.path, codec.String(), f.opts()...)).OK(f.t)
 		start := time.Now()
 		put := func(after time.Duration) {
-			if err := q.Put(f.t.Context(), start.Add(after), after.String()); err != nil {
-				f.t.Fatal(err)
-			}
+			suite.OK(f.t, q.Put(f.t.Context(), start.Add(after), after.String()))
 		}
 		put(3 * time.Minute)
 		put(time.Minute)
@@ -247,10 +230,7 @@ func TestQ6Delays(t *testing.T) {
 // Q7: items are removed by their id, but for those that a consumer has.
 func TestQ7Remove(t *testing.T) {
 	both(t, suite.InVirtualTime|suite.OnRealServer, func(f *fixture) {
-		q, err := queue.NewDistributedIDQueue(f.observer, f.path, codec.String(), f.opts()...)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedIDQueue(f.observer, f.path, codec.String(), f.opts()...)).OK(f.t)
 		remove := func(id string, want int) {
 			f.t.Helper()
 			if n, err := q.Remove(f.t.Context(), id); n != want || err != nil {
@@ -259,9 +239,7 @@ func TestQ7Remove(t *testing.T) {
 		}
 		remove("none", 0)
 		for i, id := range []string{"x/1", "y", "x|1", "x_1", "z"} {
-			if err := q.Put(f.t.Context(), id, fmt.Sprint(i)); err != nil {
-				f.t.Fatal(err)
-			}
+			suite.OK(f.t, q.Put(f.t.Context(), id, fmt.Sprint(i)))
 		}
 		remove("x_1", 3)
 		remove("x_1", 0)
@@ -285,13 +263,8 @@ func TestQ7Remove(t *testing.T) {
 func TestPutBackKeepsID(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, true)
-		q, err := queue.NewDistributedIDQueue(f.observer, f.path, codec.String(), f.opts()...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := q.Put(t.Context(), "id", "a"); err != nil {
-			t.Fatal(err)
-		}
+		q := suite.Got(queue.NewDistributedIDQueue(f.observer, f.path, codec.String(), f.opts()...)).OK(t)
+		suite.OK(t, q.Put(t.Context(), "id", "a"))
 		var paths []string
 		c := f.consume(q.Consume, func(_ context.Context, m message) error {
 			if paths = append(paths, m.Path); len(paths) == 1 {
@@ -319,8 +292,8 @@ func TestQ8Bound(t *testing.T) {
 		suite.AwaitWatches(f.t, f.observer, 1)
 		cancel()
 		err := <-none
-		wantErr(f.t, err, queue.ErrFull)
-		wantErr(f.t, err, context.Canceled)
+		suite.WantErr(f.t, err, queue.ErrFull)
+		suite.WantErr(f.t, err, context.Canceled)
 		if framework.MaybeApplied(err) {
 			f.t.Error("a put that never was may have been applied")
 		}
@@ -359,10 +332,7 @@ func TestQ10Corrupt(t *testing.T) {
 				f := newFixture(t, b, locked)
 				logs := new(suite.Log)
 				client, _ := b.Client(t, framework.WithLogger(slog.New(slog.NewTextHandler(logs, nil))))
-				numbers, err := queue.NewDistributedQueue(client, f.path, codec.JSON[int](), f.opts()...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				numbers := suite.Got(queue.NewDistributedQueue(client, f.path, codec.JSON[int](), f.opts()...)).OK(t)
 				f.put("1", "no number", "3")
 				f.create("queue-9999999999", "no frame")
 				f.create("other-0000000001", "foreign")
@@ -399,9 +369,7 @@ func TestQ10Corrupt(t *testing.T) {
 // create has the observer create a node of the queue.
 func (f *fixture) create(name, data string) {
 	f.t.Helper()
-	if _, err := f.observer.Create().WithData([]byte(data)).ForPath(f.t.Context(), f.path+"/"+name); err != nil {
-		f.t.Fatal(err)
-	}
+	suite.Got(f.observer.Create().WithData([]byte(data)).ForPath(f.t.Context(), f.path+"/"+name)).OK(f.t)
 }
 
 // Q12: a consumer goes on after it was cut off for longer than its session.

@@ -27,9 +27,7 @@ func (f *fixture) permit(path string, perms framework.Perm) {
 	f.t.Helper()
 	acl := framework.OpenACLUnsafe()
 	acl[0].Perms = perms
-	if _, err := f.observer.SetACL().ForPath(f.t.Context(), path, acl); err != nil {
-		f.t.Fatal(err)
-	}
+	suite.Got(f.observer.SetACL().ForPath(f.t.Context(), path, acl)).OK(f.t)
 }
 
 // An item that the client may not read is skipped, and the others are consumed. It is logged once, under
@@ -89,9 +87,7 @@ func TestItemThatIsNotCompressed(t *testing.T) {
 		f.put("x")
 		first := f.path + "/" + f.items()[0]
 		client, _, log := f.logged(framework.WithCompression())
-		if err := f.queue(client).Put(f.t.Context(), "y"); err != nil {
-			f.t.Fatal(err)
-		}
+		suite.OK(f.t, f.queue(client).Put(f.t.Context(), "y"))
 		c := f.consume(f.queue(client).Consume, nil)
 		c.want("y")
 		time.Sleep(time.Hour)
@@ -122,9 +118,7 @@ func TestRefusalsEndConsume(t *testing.T) {
 				f.put("x")
 				item := f.items()[0]
 				if c.locked {
-					if _, err := f.observer.Create().ForPath(t.Context(), f.locks); err != nil {
-						t.Fatal(err)
-					}
+					suite.Got(f.observer.Create().ForPath(t.Context(), f.locks)).OK(t)
 				}
 				f.permit(c.path(f), framework.PermAll&^c.not)
 				err := f.queue(f.observer).Consume(t.Context(), func(context.Context, message) error { return nil })

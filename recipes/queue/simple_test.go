@@ -17,10 +17,7 @@ import (
 
 func (f *fixture) simple(client *framework.Client) *queue.SimpleDistributedQueue {
 	f.t.Helper()
-	q, err := queue.NewSimpleDistributedQueue(client, f.path)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	q := suite.Got(queue.NewSimpleDistributedQueue(client, f.path)).OK(f.t)
 	return q
 }
 
@@ -39,13 +36,10 @@ func TestSimple(t *testing.T) {
 		f := newFixture(t, b, false)
 		ctx, q := t.Context(), f.simple(f.observer)
 		for _, take := range []func(context.Context) ([]byte, error){q.Peek, q.Poll} {
-			_, err := take(ctx)
-			wantErr(t, err, queue.ErrEmpty)
+			suite.Got(take(ctx)).Fails(t, queue.ErrEmpty)
 		}
 		for _, data := range []string{"a", "", "c", "d"} {
-			if err := q.Offer(ctx, []byte(data)); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, q.Offer(ctx, []byte(data)))
 		}
 		f.create("a-foreign-node", "")
 		wantData(t, "a")(q.Peek(ctx))
@@ -54,8 +48,7 @@ func TestSimple(t *testing.T) {
 		f.delete(f.path + "/qn-0000000002")
 		wantData(t, "d")(q.Peek(ctx))
 		wantData(t, "d")(q.Take(ctx))
-		_, err := q.Poll(ctx)
-		wantErr(t, err, queue.ErrEmpty)
+		suite.Got(q.Poll(ctx)).Fails(t, queue.ErrEmpty)
 
 		waits, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -66,9 +59,7 @@ func TestSimple(t *testing.T) {
 		}()
 		suite.AwaitWatches(t, f.observer, 1)
 		cancel()
-		err = <-taken
-		wantErr(t, err, queue.ErrEmpty)
-		wantErr(t, err, context.Canceled)
+		suite.WantErr(t, <-taken, queue.ErrEmpty, context.Canceled)
 		f.nothingLeft()
 	})
 }
@@ -90,9 +81,7 @@ func TestQ14TakeWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				f := newFixture(t, b, false)
-				if _, err := f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.path); err != nil {
-					t.Fatal(err)
-				}
+				suite.Got(f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.path)).OK(t)
 				client, network := b.Client(t)
 				watched := network.On(jute.OpAddWatch, suite.Late, nil)
 				taken := make(chan string)
@@ -103,9 +92,7 @@ func TestQ14TakeWaits(t *testing.T) {
 				<-watched
 				suite.Eventually(t, "the watch and a look behind it", func() bool { return network.Requests(jute.OpGetChildren2) >= 2 })
 				fault(f, network)
-				if err := f.simple(f.observer).Offer(t.Context(), []byte("x")); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, f.simple(f.observer).Offer(t.Context(), []byte("x")))
 				if got := <-taken; got != "x<nil>" {
 					t.Errorf("took %s", got)
 				}
@@ -122,9 +109,7 @@ func TestPollInDoubt(t *testing.T) {
 			f := newFixture(t, b, false)
 			client, network := b.Client(t)
 			q := f.simple(client)
-			if err := q.Offer(t.Context(), []byte("x")); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, q.Offer(t.Context(), []byte("x")))
 			network.On(jute.OpMulti, fate, nil)
 			data, err := q.Poll(t.Context())
 			if data != nil || !framework.MaybeApplied(err) {
@@ -132,7 +117,7 @@ func TestPollInDoubt(t *testing.T) {
 			}
 			data, err = q.Poll(t.Context())
 			if applied {
-				wantErr(t, err, queue.ErrEmpty)
+				suite.WantErr(t, err, queue.ErrEmpty)
 			} else {
 				wantData(t, "x")(data, err)
 			}
@@ -213,9 +198,7 @@ func TestEndsWhileTaking(t *testing.T) {
 					client, network := b.Client(t)
 					q := f.simple(client)
 					if !strings.Contains(name, "wait") {
-						if err := q.Offer(t.Context(), []byte("x")); err != nil {
-							t.Fatal(err)
-						}
+						suite.OK(t, q.Offer(t.Context(), []byte("x")))
 					}
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
@@ -281,9 +264,7 @@ func TestShortTakes(t *testing.T) {
 				taking = false
 			default:
 				data := fmt.Sprint(len(offered))
-				if err := q.Offer(t.Context(), []byte(data)); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, q.Offer(t.Context(), []byte(data)))
 				offered[data] = true
 			}
 		}

@@ -25,9 +25,7 @@ func observed(t *testing.T, look func(spans *suite.Spans, metrics *suite.Metrics
 		f := newFixture(t, b, true)
 		name := queue.WithName("orders")
 		for _, item := range []string{"good", "bad"} {
-			if err := f.queue(client, name).Put(t.Context(), item); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, f.queue(client, name).Put(t.Context(), item))
 		}
 		failed := false
 		c := f.consume(f.queue(client, name).Consume, func(_ context.Context, m message) error {
@@ -42,9 +40,7 @@ func observed(t *testing.T, look func(spans *suite.Spans, metrics *suite.Metrics
 		c.stop()
 
 		f.locks = ""
-		if err := f.queue(client).Put(t.Context(), "lost", "more"); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, f.queue(client).Put(t.Context(), "lost", "more"))
 		hit := network.On(jute.OpMulti, suite.CutAfter, nil)
 		c = f.consume(f.queue(client).Consume, nil)
 		<-hit
@@ -120,9 +116,7 @@ func TestRequests(t *testing.T) {
 				f.drained()
 				before := requests(network)
 				for _, item := range numbered(items) {
-					if err := f.queue(putter).Put(t.Context(), item); err != nil {
-						t.Fatal(err)
-					}
+					suite.OK(t, f.queue(putter).Put(t.Context(), item))
 				}
 				f.drained()
 				consumer.await(items + 1)
