@@ -63,10 +63,7 @@ func (e *env) member(id string, opts ...any) *member {
 	}
 	m := &member{e: e, id: id}
 	m.client, m.network = e.b.Client(e.t, clientOpts...)
-	latch, err := leader.NewLeaderLatch(m.client, e.path, latchOpts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	latch := suite.Got(leader.NewLeaderLatch(m.client, e.path, latchOpts...)).OK(e.t)
 	m.LeaderLatch = latch
 	latch.LeadershipListenable().Add(func(_ context.Context, c leader.Change) {
 		m.mu.Lock()
@@ -89,9 +86,7 @@ func (e *env) joined(id string, opts ...any) *member {
 
 func (m *member) start() {
 	m.e.t.Helper()
-	if err := m.Start(m.e.t.Context()); err != nil {
-		m.e.t.Fatal(err)
-	}
+	suite.OK(m.e.t, m.Start(m.e.t.Context()))
 }
 
 // leads waits until the latch leads.
@@ -151,22 +146,13 @@ func (m *member) node() string {
 // participants asks the server, over the network of the observer.
 func (e *env) participants() []leader.Participant {
 	e.t.Helper()
-	latch, err := leader.NewLeaderLatch(e.observer, e.path)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	latch := suite.Got(leader.NewLeaderLatch(e.observer, e.path)).OK(e.t)
 	ask := latch.Participants
 	if e.selects {
-		selector, err := leader.NewLeaderSelector(e.observer, e.path)
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		selector := suite.Got(leader.NewLeaderSelector(e.observer, e.path)).OK(e.t)
 		ask = selector.Participants
 	}
-	all, err := ask(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	all := suite.Got(ask(e.t.Context())).OK(e.t)
 	return all
 }
 
@@ -195,16 +181,13 @@ func (e *env) remove(paths ...string) {
 	e.t.Helper()
 	for _, path := range paths {
 		suite.Eventually(e.t, "the deletion of "+path, func() bool {
-			names, err := e.observer.GetChildren().ForPath(e.t.Context(), path)
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			names := suite.Got(e.observer.GetChildren().ForPath(e.t.Context(), path)).OK(e.t)
 			var ops []framework.Op
 			for _, name := range names {
 				ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path+"/"+name))
 			}
 			ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path))
-			_, err = e.observer.Transaction().ForOperations(e.t.Context(), ops...)
+			_, err := e.observer.Transaction().ForOperations(e.t.Context(), ops...)
 			if err != nil && !errors.Is(err, framework.ErrNoNode) && !errors.Is(err, framework.ErrNotEmpty) { // those of another moment
 				e.t.Fatal(err)
 			}

@@ -93,17 +93,13 @@ func TestLatchStepsDown(t *testing.T) {
 		e := newEnv(t, b)
 		first, second := e.joined("first"), e.joined("second")
 		lease := first.leads()
-		if err := lease.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, lease.Release(t.Context()))
 		next := second.leads()
 		e.wantIDs("second", "first")
 		if next.Token() <= lease.Token() {
 			t.Errorf("token %d after %d", next.Token(), lease.Token())
 		}
-		if err := next.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, next.Release(t.Context()))
 		if again := first.leads(); again.Token() <= next.Token() {
 			t.Errorf("token %d after %d", again.Token(), next.Token())
 		}
@@ -143,9 +139,7 @@ func TestLatchShortDisconnectSessionPolicy(t *testing.T) {
 		m := e.joined("leader", sessionPolicy)
 		lease := m.leads()
 		m.network.Cut()
-		if err := m.client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, m.client.BlockUntilConnected(t.Context()))
 		if err := errors.Join(lease.Err(), lease.Verify(t.Context())); err != nil || m.Leadership() != lease {
 			t.Errorf("%v, lease %p of %p", err, m.Leadership(), lease)
 		}
@@ -214,9 +208,7 @@ func TestLatchCloseBeforeConnected(t *testing.T) {
 		m.close()
 		suite.WantErr(t, <-started, framework.ErrClosed)
 		heal()
-		if err := m.client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, m.client.BlockUntilConnected(t.Context()))
 		if left := e.nodes(); len(left) > 0 {
 			t.Errorf("left: %q", left)
 		}
@@ -260,9 +252,7 @@ func TestLatchListenerBlocks(t *testing.T) {
 		m.LeadershipListenable().Add(func(context.Context, leader.Change) { <-release })
 		m.start()
 		lease := m.leads()
-		if err := lease.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, lease.Release(t.Context()))
 		m.leads()
 		if told := m.told(3); told != "+-+" {
 			t.Errorf("told %s", told)
@@ -324,8 +314,7 @@ func TestLatchAwait(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		first, second := e.member("first"), e.member("second")
-		_, err := first.Await(t.Context())
-		suite.WantErr(t, err, framework.ErrNotStarted)
+		suite.Got(first.Await(t.Context())).Fails(t, framework.ErrNotStarted)
 		first.start()
 		lease := first.leads()
 		if again := first.leads(); again != lease || first.Leadership() != lease {
@@ -334,8 +323,7 @@ func TestLatchAwait(t *testing.T) {
 		second.start()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = second.Await(ctx)
-		suite.WantErr(t, err, context.DeadlineExceeded)
+		suite.Got(second.Await(ctx)).Fails(t, context.DeadlineExceeded)
 		await := func() chan error {
 			waited := make(chan error, 1)
 			go func() {
@@ -348,17 +336,13 @@ func TestLatchAwait(t *testing.T) {
 		waited := await()
 		first.close()
 		suite.WantErr(t, <-waited, nil)
-		_, err = first.Await(t.Context())
-		suite.WantErr(t, err, framework.ErrClosed)
-		if err := second.Leadership().Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(first.Await(t.Context())).Fails(t, framework.ErrClosed)
+		suite.OK(t, second.Leadership().Release(t.Context()))
 		second.leads()
 		third := e.joined("third")
 		closed := make(chan error, 1)
 		go func() { closed <- third.Close(t.Context()) }()
-		_, err = third.Await(t.Context())
-		suite.WantErr(t, err, framework.ErrClosed)
+		suite.Got(third.Await(t.Context())).Fails(t, framework.ErrClosed)
 		suite.WantErr(t, <-closed, nil)
 		second.close()
 	})

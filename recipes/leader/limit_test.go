@@ -25,9 +25,7 @@ func TestListenerLimit(t *testing.T) {
 		})
 		m.start()
 		for range terms {
-			if err := m.leads().Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, m.leads().Release(t.Context()))
 			synctest.Wait()
 		}
 		lease := m.leads()

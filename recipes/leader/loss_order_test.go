@@ -34,9 +34,7 @@ func TestTermEndsBeforeCallsFail(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		path := b.Path("written")
-		if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path)).OK(t)
 		m := e.joined("latch")
 		for range 10 {
 			lease := m.leads()
@@ -44,12 +42,9 @@ func TestTermEndsBeforeCallsFail(t *testing.T) {
 		}
 		m.close()
 		client, network := b.Client(t)
-		selector, err := leader.NewLeaderSelector(client, b.Path("selector"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		selector := suite.Got(leader.NewLeaderSelector(client, b.Path("selector"))).OK(t)
 		terms := 0
-		err = selector.Run(t.Context(), func(ctx context.Context, lease *locks.Lease) error {
+		err := selector.Run(t.Context(), func(ctx context.Context, lease *locks.Lease) error {
 			if terms++; terms > 10 {
 				return leader.ErrStop
 			}
@@ -72,9 +67,7 @@ func TestCloseBehindALoss(t *testing.T) {
 			closed := make(chan error, 1)
 			context.AfterFunc(lease.Context(), func() { closed <- m.Close(t.Context()) })
 			m.network.Cut()
-			if err := <-closed; err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, <-closed)
 		}
 	})
 }

@@ -54,8 +54,7 @@ func TestOptions(t *testing.T) {
 				}
 			}
 		}
-		_, err := leader.NewLeaderLatch(client, "/leader", leader.WithCloseMode(7))
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(leader.NewLeaderLatch(client, "/leader", leader.WithCloseMode(7))).Fails(t, framework.ErrInvalidOption)
 	})
 }
 
@@ -67,22 +66,17 @@ func TestMisuse(t *testing.T) {
 		"nil and zero": func(t *testing.T, e *env) {
 			for _, l := range []*leader.LeaderLatch{nil, {}} {
 				suite.WantErr(t, l.Start(t.Context()), framework.ErrNotStarted)
-				_, err := l.Await(t.Context())
-				suite.WantErr(t, err, framework.ErrNotStarted)
-				_, err = l.Participants(t.Context())
-				suite.WantErr(t, err, framework.ErrNotStarted)
-				_, err = l.Leader(t.Context())
-				suite.WantErr(t, err, framework.ErrNotStarted)
+				suite.Got(l.Await(t.Context())).Fails(t, framework.ErrNotStarted)
+				suite.Got(l.Participants(t.Context())).Fails(t, framework.ErrNotStarted)
+				suite.Got(l.Leader(t.Context())).Fails(t, framework.ErrNotStarted)
 				l.LeadershipListenable().Add(func(context.Context, leader.Change) {})
 				suite.WantErr(t, l.Leadership().Err(), locks.ErrNotHeld)
 				suite.WantErr(t, l.Close(t.Context()), nil)
 			}
 			for _, s := range []*leader.LeaderSelector{nil, {}} {
 				suite.WantErr(t, s.Run(t.Context(), never), framework.ErrNotStarted)
-				_, err := s.Participants(t.Context())
-				suite.WantErr(t, err, framework.ErrNotStarted)
-				_, err = s.Leader(t.Context())
-				suite.WantErr(t, err, framework.ErrNotStarted)
+				suite.Got(s.Participants(t.Context())).Fails(t, framework.ErrNotStarted)
+				suite.Got(s.Leader(t.Context())).Fails(t, framework.ErrNotStarted)
 				s.Interrupt()
 				suite.WantErr(t, s.Leadership().Err(), locks.ErrNotHeld)
 			}
@@ -91,12 +85,9 @@ func TestMisuse(t *testing.T) {
 			m, r := e.member("m"), e.selector("r")
 			e.selects = false
 			suite.WantErr(t, m.Start(noCtx), framework.ErrInvalidOption)
-			_, err := m.Await(noCtx)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
-			_, err = m.Participants(noCtx)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
-			_, err = m.Leader(noCtx)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
+			suite.Got(m.Await(noCtx)).Fails(t, framework.ErrInvalidOption)
+			suite.Got(m.Participants(noCtx)).Fails(t, framework.ErrInvalidOption)
+			suite.Got(m.Leader(noCtx)).Fails(t, framework.ErrInvalidOption)
 			suite.WantErr(t, r.Run(noCtx, never), framework.ErrInvalidOption)
 			suite.WantErr(t, r.Run(t.Context(), nil), framework.ErrInvalidOption)
 		},
@@ -112,19 +103,10 @@ func TestMisuse(t *testing.T) {
 			suite.WantErr(t, closed.Leadership().Release(t.Context()), nil)
 		},
 		"client not started": func(t *testing.T, e *env) {
-			client, err := framework.NewClient(e.b.ConnectString(), retry.OneTime(time.Second))
-			if err != nil {
-				t.Fatal(err)
-			}
-			latch, err := leader.NewLeaderLatch(client, "/leader")
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := suite.Got(framework.NewClient(e.b.ConnectString(), retry.OneTime(time.Second))).OK(t)
+			latch := suite.Got(leader.NewLeaderLatch(client, "/leader")).OK(t)
 			suite.WantErr(t, latch.Start(t.Context()), framework.ErrNotStarted)
-			selector, err := leader.NewLeaderSelector(client, "/leader")
-			if err != nil {
-				t.Fatal(err)
-			}
+			selector := suite.Got(leader.NewLeaderSelector(client, "/leader")).OK(t)
 			suite.WantErr(t, selector.Run(t.Context(), never), framework.ErrNotStarted)
 		},
 		"Run twice": func(t *testing.T, e *env) {
@@ -149,24 +131,15 @@ func TestKindMismatch(t *testing.T) {
 		m := e.joined("m")
 		m.leads()
 		client, _ := b.Client(t)
-		mutex, err := locks.NewInterProcessMutex(client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rw, err := locks.NewInterProcessReadWriteLock(client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mutex := suite.Got(locks.NewInterProcessMutex(client, e.path)).OK(t)
+		rw := suite.Got(locks.NewInterProcessReadWriteLock(client, e.path)).OK(t)
 		for _, lock := range []locks.InterProcessLock{mutex, rw.ReadLock(), rw.WriteLock()} {
-			_, err := lock.Acquire(t.Context())
-			suite.WantErr(t, err, locks.ErrKindMismatch)
+			suite.Got(lock.Acquire(t.Context())).Fails(t, locks.ErrKindMismatch)
 		}
 		r := e.selector("r")
 		suite.WantErr(t, r.Run(t.Context(), never), locks.ErrKindMismatch)
-		_, err = r.Participants(t.Context())
-		suite.WantErr(t, err, locks.ErrKindMismatch)
-		_, err = r.Leader(t.Context())
-		suite.WantErr(t, err, locks.ErrKindMismatch)
+		suite.Got(r.Participants(t.Context())).Fails(t, locks.ErrKindMismatch)
+		suite.Got(r.Leader(t.Context())).Fails(t, locks.ErrKindMismatch)
 		e.selects = false
 		e.wantIDs("m")
 		if i, err := locks.Inspect(t.Context(), client, e.path); err != nil || i.Kind != "latch" || len(i.Holders) != 1 || len(i.Waiters) != 0 {
@@ -175,18 +148,12 @@ func TestKindMismatch(t *testing.T) {
 		m.close()
 
 		for _, lock := range []locks.InterProcessLock{mutex, rw.ReadLock(), rw.WriteLock()} {
-			lease, err := lock.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			lease := suite.Got(lock.Acquire(t.Context())).OK(t)
 			m := e.member("m")
 			suite.WantErr(t, m.Start(t.Context()), locks.ErrKindMismatch)
-			_, err = m.Participants(t.Context())
-			suite.WantErr(t, err, locks.ErrKindMismatch)
+			suite.Got(m.Participants(t.Context())).Fails(t, locks.ErrKindMismatch)
 			e.untilNodes(1)
-			if err := lease.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, lease.Release(t.Context()))
 			m.start() // another try
 			m.leads()
 			m.close()
@@ -203,10 +170,7 @@ func TestKindMismatchLater(t *testing.T) {
 		m, other := e.joined("m"), e.member("other", framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		lease := m.leads()
 		other.start()
-		foreign, err := e.observer.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), e.path+"/lock-0000000000")
-		if err != nil {
-			t.Fatal(err)
-		}
+		foreign := suite.Got(e.observer.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), e.path+"/lock-0000000000")).OK(t)
 		m.close()
 		pass(10 * time.Minute)
 		suite.WantErr(t, lease.Err(), locks.ErrReleased)
@@ -257,14 +221,10 @@ func TestLatchTwins(t *testing.T) {
 func TestNoAuth(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
-		if _, err := e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path)).OK(t)
 		allow := func(perms framework.Perm) {
 			t.Helper()
-			if _, err := e.observer.SetACL().ForPath(t.Context(), e.path, []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(e.observer.SetACL().ForPath(t.Context(), e.path, []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}})).OK(t)
 		}
 		allow(framework.PermRead | framework.PermAdmin | framework.PermDelete)
 		m, r := e.member("m"), e.selector("r")

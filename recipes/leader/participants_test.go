@@ -17,15 +17,11 @@ import (
 func TestParticipants(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
-		latch, err := leader.NewLeaderLatch(e.observer, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		latch := suite.Got(leader.NewLeaderLatch(e.observer, e.path)).OK(t)
 		if all, err := latch.Participants(t.Context()); err != nil || len(all) > 0 {
 			t.Errorf("no path: %+v, %v", all, err)
 		}
-		_, err = latch.Leader(t.Context())
-		suite.WantErr(t, err, leader.ErrNoLeader)
+		suite.Got(latch.Leader(t.Context())).Fails(t, leader.ErrNoLeader)
 		ids := []string{"plain", "", "ünïcode\nof two lines", "plain"}
 		var members []*member
 		for _, id := range ids {
@@ -46,17 +42,14 @@ func TestParticipants(t *testing.T) {
 		if p, err := latch.Leader(t.Context()); err != nil || p != all[0] || p.Token != lease.Token() || p.Path != lease.Path() {
 			t.Errorf("the leader is %+v, %v", p, err)
 		}
-		if _, err := e.observer.Create().ForPath(t.Context(), e.path+"/no-participant"); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.observer.Create().ForPath(t.Context(), e.path+"/no-participant")).OK(t)
 		if again, err := latch.Participants(t.Context()); err != nil || len(again) != len(all) {
 			t.Errorf("%+v, %v", again, err)
 		}
 		for _, m := range members {
 			m.close()
 		}
-		_, err = latch.Leader(t.Context())
-		suite.WantErr(t, err, leader.ErrNoLeader)
+		suite.Got(latch.Leader(t.Context())).Fails(t, leader.ErrNoLeader)
 	})
 }
 
@@ -70,10 +63,7 @@ func TestParticipantsVanish(t *testing.T) {
 			members = append(members, e.joined(fmt.Sprint(i)))
 		}
 		client, network := b.Client(t)
-		latch, err := leader.NewLeaderLatch(client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		latch := suite.Got(leader.NewLeaderLatch(client, e.path)).OK(t)
 		network.On(jute.OpGetData, suite.Late, func() {
 			for i := 0; i < len(members); i += 2 {
 				members[i].close()
@@ -152,10 +142,7 @@ func TestUnreadableParticipants(t *testing.T) {
 				t.Errorf("participant %d is %+v", i, p)
 			}
 		}
-		latch, err := leader.NewLeaderLatch(e.observer, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		latch := suite.Got(leader.NewLeaderLatch(e.observer, e.path)).OK(t)
 		if p, err := latch.Leader(t.Context()); err != nil || p != all[0] {
 			t.Errorf("the leader is %+v, %v", p, err)
 		}

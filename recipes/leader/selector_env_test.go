@@ -44,10 +44,7 @@ func (e *env) selector(id string, opts ...any) *runner {
 	}
 	r := &runner{e: e, id: id, ended: make(chan error, 1), terms: make(chan *term)}
 	r.client, r.network = e.b.Client(e.t, clientOpts...)
-	selector, err := leader.NewLeaderSelector(r.client, e.path, selectorOpts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	selector := suite.Got(leader.NewLeaderSelector(r.client, e.path, selectorOpts...)).OK(e.t)
 	r.LeaderSelector, e.selects = selector, true
 	return r
 }

@@ -213,21 +213,12 @@ func TestSelectorBesideMutex(t *testing.T) {
 		e := newEnv(t, b)
 		r := e.selector("r").queued(0)
 		term := r.leads()
-		own, err := locks.NewInterProcessMutex(r.client, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nested, err := own.TryAcquire(term.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := suite.Got(locks.NewInterProcessMutex(r.client, e.path)).OK(t)
+		nested := suite.Got(own.TryAcquire(term.ctx)).OK(t)
 		if err := nested.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		other, err := locks.NewInterProcessMutex(e.observer, e.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := suite.Got(locks.NewInterProcessMutex(e.observer, e.path)).OK(t)
 		if _, err := other.TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {
 			t.Errorf("%v, want ErrNotAcquired", err)
 		}
@@ -277,10 +268,7 @@ func TestSelectorHurries(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		var log suite.Log
 		client, _ := b.Client(t, framework.WithLogger(log.Warnings()))
-		selector, err := leader.NewLeaderSelector(client, b.Path("leader"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		selector := suite.Got(leader.NewLeaderSelector(client, b.Path("leader"))).OK(t)
 		terms := 0
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -21,9 +21,7 @@ func TestRuleL7AtOnce(t *testing.T) {
 			m.start()
 			for range 3 {
 				pass(soon / 10)
-				if _, err := e.observer.SetData().ForPath(t.Context(), first.node(), []byte("first")); err != nil {
-					t.Fatal(err)
-				}
+				suite.Got(e.observer.SetData().ForPath(t.Context(), first.node(), []byte("first"))).OK(t)
 			}
 		},
 		"it goes while the watch is set": func(_ *testing.T, _ *env, first, m *member) {
