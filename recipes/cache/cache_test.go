@@ -57,10 +57,7 @@ func TestReading(t *testing.T) {
 			t.Errorf("Len %d, Exact %t, Zxid %d", s.Len(), s.Exact(), s.Zxid())
 		}
 		var stat framework.Stat
-		data, err := f.writer.GetData().StoringStatIn(&stat).ForPath(f.Context(), f.path("a/b"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := suite.Got(f.writer.GetData().StoringStatIn(&stat).ForPath(f.Context(), f.path("a/b"))).OK(t)
 		if node, ok := f.cache.Get(f.path("a/b")); !ok || node.Path != f.path("a/b") || node.Stat != stat || string(node.Data) != string(data) {
 			t.Errorf("got %+v, want %+v", node, stat)
 		}
@@ -186,17 +183,10 @@ func TestPaths(t *testing.T) {
 			{space, "/a", []string{"/a", "/a/b"}},
 			{f.client.UsingNamespace(""), "/", nil},
 		} {
-			all, err := cache.NewCuratorCache(c.client, c.root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := all.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			all := suite.Got(cache.NewCuratorCache(c.client, c.root)).OK(t)
+			suite.OK(t, all.Start(t.Context()))
 			zxid := f.write("c=3")
-			if err := all.Await(t.Context(), zxid); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, all.Await(t.Context(), zxid))
 			got := slices.Collect(maps.Keys(maps.Collect(all.All())))
 			slices.Sort(got)
 			if c.want != nil && !slices.Equal(got, c.want) {
@@ -205,9 +195,7 @@ func TestPaths(t *testing.T) {
 			if _, ok := all.Get(f.path("a/b")); c.want == nil && (!ok || !slices.Contains(got, "/zookeeper")) {
 				t.Errorf("the cache of everything has %q", got)
 			}
-			if err := all.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, all.Close(t.Context()))
 		}
 	})
 }
@@ -279,10 +267,7 @@ func TestRecreated(t *testing.T) {
 		}
 		told = nil
 		op := f.writer.TransactionOp()
-		_, err := f.writer.Transaction().ForOperations(f.Context(), op.Delete().ForPath(f.path("d")), op.Create().WithData([]byte("4")).ForPath(f.path("d")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_ = suite.Got(f.writer.Transaction().ForOperations(f.Context(), op.Delete().ForPath(f.path("d")), op.Create().WithData([]byte("4")).ForPath(f.path("d")))).OK(t)
 		settle()
 		if want := []string{"-d=4", "+d=4"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)

@@ -36,9 +36,7 @@ func TestCuts(t *testing.T) {
 				f.network.Cut()
 				suite.Eventually(t, "a cache is stale", func() bool { _, stale := all[0].Stale(); return stale })
 				// While the caches compare themselves with the servers the next cut comes.
-				if err := f.client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, f.client.BlockUntilConnected(t.Context()))
 				<-time.After(100 * time.Millisecond) // the caches have thousands of requests under way
 			}
 			zxid := f.write("000123=" + time.Now().String())
@@ -77,10 +75,7 @@ func TestCutsWhileComparing(t *testing.T) {
 func TestCrowdedClient(t *testing.T) {
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		f.start()
-		conn, err := zkclient.Of(f.client).Conn()
-		if err != nil {
-			f.Fatal(err)
-		}
+		conn := suite.Got(zkclient.Of(f.client).Conn()).OK(f)
 		send := func() (queued bool) {
 			_, queued = conn.Start(0, nil, &zkconn.Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: "/"}, Res: &jute.SyncResponse{}})
 			return queued

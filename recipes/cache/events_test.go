@@ -153,14 +153,9 @@ func TestUpdatesEnd(t *testing.T) {
 // only another server knows.
 func TestAwait(t *testing.T) {
 	each(t, func(f *fixture) {
-		other, err := f.writer.SetData().ForPath(f.Context(), f.other, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		other := suite.Got(f.writer.SetData().ForPath(f.Context(), f.other, nil)).OK(f)
 		for _, zxid := range []int64{other.Mzxid, f.write("a=7"), f.write("a=8")} {
-			if err := f.cache.Await(f.Context(), zxid); err != nil {
-				f.Fatal(err)
-			}
+			suite.OK(f, f.cache.Await(f.Context(), zxid))
 			if got := f.cache.Snapshot().Zxid(); got < zxid {
 				f.Errorf("a snapshot of zxid %d, want %d", got, zxid)
 			}
@@ -191,9 +186,7 @@ func TestBurst(t *testing.T) {
 			seen++
 		})
 		sent := f.sent(func() {
-			if _, err := f.writer.Transaction().ForOperations(f.Context(), ops...); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(f.writer.Transaction().ForOperations(f.Context(), ops...)).OK(t)
 		})
 		if sent["getData"] > 3 || seen != 2 {
 			t.Errorf("%d reads, %d events", sent["getData"], seen)
@@ -242,16 +235,12 @@ func TestAwaitDelete(t *testing.T) {
 	each(t, func(f *fixture) {
 		for _, name := range []string{"d", "a/b/c", "a/b", "a"} {
 			before := f.writer.LastZxid()
-			if err := f.writer.Delete().ForPath(f.Context(), f.path(name)); err != nil {
-				f.Fatal(err)
-			}
+			suite.OK(f, f.writer.Delete().ForPath(f.Context(), f.path(name)))
 			zxid := f.writer.LastZxid()
 			if zxid <= before {
 				f.Errorf("the zxid is %d after a delete, and %d before it", zxid, before)
 			}
-			if err := f.cache.Await(f.Context(), zxid); err != nil {
-				f.Fatal(err)
-			}
+			suite.OK(f, f.cache.Await(f.Context(), zxid))
 			if _, ok := f.cache.Get(f.path(name)); ok {
 				f.Errorf("%s is still there", name)
 			}

@@ -35,9 +35,7 @@ func newFixture(t *testing.T, b *suite.Backend, opts ...framework.Option) *fixtu
 	f := &fixture{T: t, b: b, root: b.Path("root"), other: b.Path("other")}
 	f.client, f.network = b.Client(t, opts...)
 	f.writer, _ = b.Client(t)
-	if _, err := f.writer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.other); err != nil {
-		t.Fatal(err)
-	}
+	suite.Got(f.writer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), f.other)).OK(t)
 	return f
 }
 
@@ -55,10 +53,7 @@ func each(t *testing.T, test func(f *fixture)) {
 // make makes the cache, which is closed at the end of the test.
 func (f *fixture) make(kind kind, opts ...cache.Option) {
 	f.Helper()
-	c, err := kind(f.client, f.root, opts...)
-	if err != nil {
-		f.Fatal(err)
-	}
+	c := suite.Got(kind(f.client, f.root, opts...)).OK(f)
 	f.cache = c
 	f.Cleanup(func() {
 		if err := c.Close(context.WithoutCancel(f.Context())); err != nil {
@@ -69,9 +64,7 @@ func (f *fixture) make(kind kind, opts ...cache.Option) {
 
 func (f *fixture) start() {
 	f.Helper()
-	if err := f.cache.Start(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	suite.OK(f, f.cache.Start(f.Context()))
 }
 
 // close closes the cache: nothing is left then.
@@ -92,9 +85,7 @@ func (f *fixture) write(changes string) (zxid int64) {
 	f.Helper()
 	for change := range strings.FieldsSeq(changes) {
 		if name, ok := strings.CutPrefix(change, "-"); ok {
-			if err := f.writer.Delete().DeletingChildrenIfNeeded().ForPath(f.Context(), f.path(name)); err != nil {
-				f.Fatal(err)
-			}
+			suite.OK(f, f.writer.Delete().DeletingChildrenIfNeeded().ForPath(f.Context(), f.path(name)))
 			continue
 		}
 		name, data, _ := strings.Cut(change, "=")
@@ -117,9 +108,7 @@ func (f *fixture) createMany(prefix string, n, several int) {
 		for ; i < n && len(ops) < several; i++ {
 			ops = append(ops, f.writer.TransactionOp().Create().WithData([]byte("x")).ForPath(f.path(fmt.Sprintf("%s%06d", prefix, i))))
 		}
-		if _, err := f.writer.Transaction().ForOperations(f.Context(), ops...); err != nil {
-			f.Fatal(err)
-		}
+		suite.Got(f.writer.Transaction().ForOperations(f.Context(), ops...)).OK(f)
 	}
 }
 

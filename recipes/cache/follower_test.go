@@ -28,9 +28,7 @@ func TestLaggingFollower(t *testing.T) {
 	f.writer = curatortest.NewClient(t, leader.ConnectString())
 	f.client = curatortest.NewClient(t, followers[0].ConnectString()+","+followers[1].ConnectString(),
 		framework.WithSessionTimeout(suite.SessionTimeout))
-	if _, err := f.writer.Create().ForPath(t.Context(), f.other); err != nil {
-		t.Fatal(err)
-	}
+	suite.Got(f.writer.Create().ForPath(t.Context(), f.other)).OK(t)
 	f.make(cache.NewCuratorCache)
 	h, r := newHistory(f), rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -49,9 +47,7 @@ func TestLaggingFollower(t *testing.T) {
 		suite.Eventually(t, "the cache to be back", func() bool { _, stale := f.cache.Stale(); return !stale })
 		heal()
 	}
-	if err := f.cache.Await(t.Context(), h.last()); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, f.cache.Await(t.Context(), h.last()))
 	suite.Eventually(t, "the slow loop to have caught up", func() bool { return w.caughtUp() })
 	w.check()
 	if err := f.cache.Close(context.WithoutCancel(t.Context())); err != nil {

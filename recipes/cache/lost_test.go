@@ -20,9 +20,7 @@ func (f *fixture) stats(names ...string) (all []framework.Stat) {
 	f.Helper()
 	for _, name := range names {
 		var stat framework.Stat
-		if _, err := f.writer.GetData().StoringStatIn(&stat).ForPath(f.Context(), f.path(name)); err != nil {
-			f.Fatal(err)
-		}
+		suite.Got(f.writer.GetData().StoringStatIn(&stat).ForPath(f.Context(), f.path(name))).OK(f)
 		all = append(all, stat)
 	}
 	return all
@@ -32,10 +30,7 @@ func (f *fixture) stats(names ...string) (all []framework.Stat) {
 func (f *fixture) until(zxid int64) {
 	f.Helper()
 	for now := int64(0); now < zxid; {
-		stat, err := f.writer.SetData().ForPath(f.Context(), f.other, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		stat := suite.Got(f.writer.SetData().ForPath(f.Context(), f.other, nil)).OK(f)
 		now = stat.Mzxid
 	}
 }
@@ -51,13 +46,9 @@ func (f *fixture) loseData() {
 	<-time.After(10 * suite.SessionTimeout)
 	other, _ := f.b.Client(f.T) // in place of the client that is cut off: its session has a zxid, too
 	for _, client := range []*framework.Client{f.writer, other} {
-		if err := client.BlockUntilConnected(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		suite.OK(f, client.BlockUntilConnected(f.Context()))
 	}
-	if _, err := f.writer.Create().CreatingParentsIfNeeded().ForPath(f.Context(), f.other); err != nil {
-		f.Fatal(err)
-	}
+	suite.Got(f.writer.Create().CreatingParentsIfNeeded().ForPath(f.Context(), f.other)).OK(f)
 	f.until(before[0].Czxid - 1)
 	f.write("= a=7 a/b=8 a/c=9 d=4")
 	for i, now := range f.stats(names...) {
@@ -80,10 +71,8 @@ func TestDataLost(t *testing.T) {
 			for _, opts := range [][]cache.Option{nil, {cache.WithoutData()}} {
 				suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 					f := newFixture(t, b)
-					if err := f.client.BlockUntilConnected(t.Context()); err != nil { // its session has a zxid, too
-						t.Fatal(err)
-					}
-					f.until(20) // there is room for sessions that are made again
+					suite.OK(t, f.client.BlockUntilConnected(t.Context())) // its session has a zxid, too
+					f.until(20)                                            // there is room for sessions that are made again
 					f.write("= a=1 a/b=2 a/b/c=3 d=4")
 					f.write(later)
 					f.make(cache.NewCuratorCache, opts...)
@@ -92,9 +81,7 @@ func TestDataLost(t *testing.T) {
 					h := f.hear()
 					f.loseData()
 					<-time.After(10 * suite.SessionTimeout)
-					if err := f.client.BlockUntilConnected(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					suite.OK(t, f.client.BlockUntilConnected(t.Context()))
 					settle()
 					if opts == nil {
 						f.has("= a=7 a/b=8 a/c=9 d=4")
@@ -112,9 +99,7 @@ func TestDataLost(t *testing.T) {
 						t.Error("not exact")
 					}
 					zxid := f.write("d=6 -a/c") // the zxids of events are those of now
-					if err := f.cache.Await(t.Context(), zxid); err != nil {
-						t.Fatal(err)
-					}
+					suite.OK(t, f.cache.Await(t.Context(), zxid))
 					settle()
 					if s := f.cache.Snapshot(); s.Zxid() < zxid || s.Zxid() > zxid+1 || s.Len() != 4 {
 						t.Errorf("%d nodes at zxid %d, want those of %d", s.Len(), s.Zxid(), zxid)
@@ -161,13 +146,9 @@ func TestAwaitAfterDataLost(t *testing.T) {
 		if !errors.Is(early, context.DeadlineExceeded) {
 			f.Errorf("before the cache was compared, Await returned %v", early)
 		}
-		if err := f.cache.Await(f.Context(), zxid); err != nil {
-			f.Fatal(err)
-		}
+		suite.OK(f, f.cache.Await(f.Context(), zxid))
 		f.has("=8")
-		if err := f.cache.Await(f.Context(), f.write("=9")); err != nil {
-			f.Fatal(err)
-		}
+		suite.OK(f, f.cache.Await(f.Context(), f.write("=9")))
 		f.has("=9")
 	})
 }
@@ -225,9 +206,7 @@ func dataLostOnRealServer(t *testing.T) {
 	member := server.Members()[0]
 	member.Stop()
 	saved := t.TempDir()
-	if err := os.CopyFS(saved, os.DirFS(member.DataDir())); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, os.CopyFS(saved, os.DirFS(member.DataDir())))
 	member.Start()
 	f.make(cache.NewCuratorCache)
 	f.start()
@@ -240,26 +219,18 @@ func dataLostOnRealServer(t *testing.T) {
 	restore := func(from string) {
 		t.Helper()
 		member.Stop()
-		if err := os.RemoveAll(member.DataDir()); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(member.DataDir(), os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, os.RemoveAll(member.DataDir()))
+		suite.OK(t, os.CopyFS(member.DataDir(), os.DirFS(from)))
 		member.Start()
 	}
 	restore(saved)
 	f.eventually("= a=1 a/b=2 a/b/c=3 d=4")
 	zxid := f.write("d=20")
-	if err := f.cache.Await(t.Context(), zxid); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, f.cache.Await(t.Context(), zxid))
 	f.has("= a=1 a/b=2 a/b/c=3 d=20")
 
 	restore(t.TempDir())
 	f.eventually("")
-	if err := f.cache.Await(t.Context(), f.write("= a=30")); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, f.cache.Await(t.Context(), f.write("= a=30")))
 	f.has("= a=30")
 }

@@ -51,10 +51,7 @@ func TestLife(t *testing.T) {
 			t.Error("a closed cache is not stale")
 		}
 
-		fresh, err := cache.NewNodeCache(f.client, f.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := suite.Got(cache.NewNodeCache(f.client, f.root)).OK(t)
 		f.wantErr("Close without a context", fresh.Close(none), framework.ErrInvalidOption)
 		if err := fresh.Close(ended); err != nil {
 			t.Error(err)
@@ -106,14 +103,8 @@ func TestNil(t *testing.T) {
 
 // A client that is not started is an error of Start, which may be called again.
 func TestClientNotStarted(t *testing.T) {
-	client, err := framework.NewClient("127.0.0.1:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := cache.NewNodeCache(client, "/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("127.0.0.1:1", retry.None())).OK(t)
+	c := suite.Got(cache.NewNodeCache(client, "/a")).OK(t)
 	for range 2 {
 		if err := c.Start(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 			t.Error(err)
@@ -131,9 +122,7 @@ func TestNoAuth(t *testing.T) {
 		f.write("a=1 a/b=2 a/b/c=3 d=4")
 		acl := func(name string, perms framework.Perm) {
 			t.Helper()
-			if _, err := f.writer.SetACL().ForPath(t.Context(), f.path(name), []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(f.writer.SetACL().ForPath(t.Context(), f.path(name), []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}})).OK(t)
 		}
 		acl("a", framework.PermAll&^framework.PermRead)
 		acl("d", framework.PermAll&^framework.PermRead)
@@ -272,10 +261,7 @@ func TestPanicInStart(t *testing.T) {
 			}
 			return string(node.Data), nil
 		}
-		view, err := cache.NewTyped(f.cache, decode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		view := suite.Got(cache.NewTyped(f.cache, decode)).OK(t)
 		func() {
 			defer func() {
 				if r := recover(); r != "boom" {

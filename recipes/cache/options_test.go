@@ -67,10 +67,7 @@ func TestCompressedData(t *testing.T) {
 		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
 		compressed := func(name, data string) {
 			t.Helper()
-			_, err := f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			_ = suite.Got(f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))).OK(t)
 		}
 		compressed("", "root")
 		compressed("a", "1")
@@ -122,10 +119,7 @@ func TestRefused(t *testing.T) {
 		if _, err := cache.NewTyped(nil, number); !errors.Is(err, framework.ErrInvalidOption) {
 			t.Error(err)
 		}
-		c, err := cache.NewNodeCache(client, "/a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := suite.Got(cache.NewNodeCache(client, "/a")).OK(t)
 		if _, err := cache.NewTyped[int](c, nil); !errors.Is(err, framework.ErrInvalidOption) {
 			t.Error(err)
 		}
@@ -164,10 +158,7 @@ func TestWithoutDataParents(t *testing.T) {
 			f.make(cache.NewCuratorCache, append(opts, cache.WithSelector(func(path string) (accept, descend bool) {
 				return strings.HasSuffix(path, "x"), true
 			}))...)
-			typed, err := cache.NewTyped(f.cache, number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			typed := suite.Got(cache.NewTyped(f.cache, number)).OK(t)
 			var told []string
 			f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { told = append(told, f.record(e)) })
 			f.start()

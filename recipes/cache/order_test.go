@@ -24,10 +24,7 @@ type recorder struct {
 func record(f *fixture) *recorder {
 	r := &recorder{f: f, told: map[string][]string{}}
 	f.cache.Listenable().Add(func(_ context.Context, e cache.Event) { r.add("listener", f.record(e)) })
-	typed, err := cache.NewTyped(f.cache, func(node cache.ChildData) (cache.ChildData, error) { return node, nil })
-	if err != nil {
-		f.Fatal(err)
-	}
+	typed := suite.Got(cache.NewTyped(f.cache, func(node cache.ChildData) (cache.ChildData, error) { return node, nil })).OK(f)
 	r.group.Go(func() {
 		for u := range f.cache.Updates(f.Context()) {
 			for _, e := range u.Events {

@@ -83,10 +83,7 @@ func follow(ctx context.Context, h *history, pause time.Duration, wants func(pat
 		defer w.mu.Unlock()
 		apply(w.told, []cache.Event{e})
 	})
-	typed, err := cache.NewTyped(h.f.cache, decodeOdd)
-	if err != nil {
-		h.f.Fatal(err)
-	}
+	typed := suite.Got(cache.NewTyped(h.f.cache, decodeOdd)).OK(h.f)
 	w.group.Go(func() {
 		for events := range typed.Updates(ctx) {
 			w.mu.Lock()
@@ -206,9 +203,7 @@ func TestRandomHistories(t *testing.T) {
 			<-ctx.Done()
 			group.Wait()
 			time.Sleep(10 * time.Second)
-			if err := f.cache.Await(t.Context(), h.last()); err != nil {
-				t.Fatal(err)
-			}
+			suite.OK(t, f.cache.Await(t.Context(), h.last()))
 			time.Sleep(time.Second) // the slow loop
 			synctest.Wait()
 			w.check()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/cache"
 )
 
@@ -23,10 +24,7 @@ func number(node cache.ChildData) (int, error) {
 func TestTyped(t *testing.T) {
 	for _, opts := range [][]cache.Option{nil, {cache.WithoutData()}} {
 		virtual(t, cache.NewCuratorCache, func(f *fixture) {
-			typed, err := cache.NewTyped(f.cache, number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			typed := suite.Got(cache.NewTyped(f.cache, number)).OK(t)
 			want := func(values string, failed ...string) {
 				t.Helper()
 				settle()
@@ -74,10 +72,7 @@ func TestTyped(t *testing.T) {
 // The updates of a typed view: what loses its value is deleted, what has got one is created.
 func TestTypedUpdates(t *testing.T) {
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
-		typed, err := cache.NewTyped(f.cache, number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		typed := suite.Got(cache.NewTyped(f.cache, number)).OK(t)
 		done := make(chan struct{})
 		var got []string
 		go func() {

@@ -80,9 +80,7 @@ func TestUnreadableAfterReconnect(t *testing.T) {
 		if len(h.errs) != 1 || !errors.Is(h.errs[0], zkconn.ErrBadArguments) || !errors.As(h.errs[0], &op) || op.Path != f.path("a") {
 			t.Errorf("told why: %v", h.errs)
 		}
-		if err := f.cache.Await(f.Context(), f.write("d=8 a/b=9 a/x=1")); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, f.cache.Await(f.Context(), f.write("d=8 a/b=9 a/x=1")))
 		f.has("= a=1 a/b=9 a/b/c=3 a/x=1 d=8 e=7")
 		settle() // the listener
 		h.take()
@@ -260,18 +258,13 @@ func TestTooManyChildrenAfterReconnect(t *testing.T) {
 			t.Error("exact, with children that are not known")
 		}
 		var gone []framework.Op
-		names, err := f.writer.GetChildren().ForPath(f.Context(), f.path("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := suite.Got(f.writer.GetChildren().ForPath(f.Context(), f.path("a"))).OK(t)
 		for _, name := range names {
 			if len(name) > 1 && len(gone) < 300 {
 				gone = append(gone, f.writer.TransactionOp().Delete().ForPath(f.path("a/"+name)))
 			}
 		}
-		if _, err := f.writer.Transaction().ForOperations(f.Context(), gone...); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(f.writer.Transaction().ForOperations(f.Context(), gone...)).OK(t)
 		suite.Eventually(t, "all is known", func() bool { s := f.cache.Snapshot(); return s.Exact() && s.Len() == 800+6 })
 	})
 }
@@ -282,9 +275,7 @@ func TestNoAuthIsTriedAgain(t *testing.T) {
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		acl := func(perms framework.Perm) {
 			t.Helper()
-			if _, err := f.writer.SetACL().ForPath(f.Context(), f.path("a"), []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(f.writer.SetACL().ForPath(f.Context(), f.path("a"), []framework.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}})).OK(t)
 		}
 		acl(framework.PermAll &^ framework.PermRead)
 		f.start()
@@ -361,9 +352,7 @@ func TestVeryManyWait(t *testing.T) {
 		var ops []framework.Op
 		for node := range f.cache.All() {
 			if ops = append(ops, f.writer.TransactionOp().SetData().ForPath(node, []byte("9"))); len(ops) == 2000 {
-				if _, err := f.writer.Transaction().ForOperations(f.Context(), ops...); err != nil {
-					t.Fatal(err)
-				}
+				suite.Got(f.writer.Transaction().ForOperations(f.Context(), ops...)).OK(t)
 				ops = nil
 			}
 		}

@@ -39,9 +39,7 @@ func TestWide(t *testing.T) {
 			f.write("000123=5 new=1 -000100 000100=1 -new")
 		}
 		zxid := f.write("000123=6")
-		if err := f.cache.Await(t.Context(), zxid); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, f.cache.Await(t.Context(), zxid))
 		if node, _ := f.cache.Get(f.path("000123")); string(node.Data) != "6" || f.cache.Snapshot().Len() != *wide+1 {
 			t.Errorf("%q, %d nodes", node.Data, f.cache.Snapshot().Len())
 		}
