@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/discovery"
 )
 
@@ -18,10 +19,7 @@ import (
 // whether there is the key enabled. It writes the file; see its TestInstanceVectors.
 func vectors(t testing.TB) map[string]string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "jackson.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := suite.Got(os.ReadFile(filepath.Join("testdata", "jackson.txt"))).OK(t)
 	all := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -58,10 +56,7 @@ func holds[T any](t *testing.T, vector string, payload T, opts ...discovery.JSON
 
 func parse(t *testing.T, template string) discovery.URISpec {
 	t.Helper()
-	spec, err := discovery.ParseURISpec(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := suite.Got(discovery.ParseURISpec(template)).OK(t)
 	return spec
 }
 

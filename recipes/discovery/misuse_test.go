@@ -72,20 +72,15 @@ func TestInstanceMisuse(t *testing.T) {
 		}
 		f.until()
 		suite.WantErr(t, f.registry.Update(ctx, instance{Name: "orders"}), framework.ErrInvalidOption)
-		_, err := f.registry.QueryForInstance(ctx, "orders", "a/b")
-		suite.WantErr(t, err, framework.ErrInvalidPath)
+		suite.Got(f.registry.QueryForInstance(ctx, "orders", "a/b")).Fails(t, framework.ErrInvalidPath)
 		for _, name := range []string{"", "/", "//", "a//b", "."} {
-			_, err := f.registry.QueryForInstances(ctx, name)
-			suite.WantErr(t, err, framework.ErrInvalidPath)
-			_, err = f.registry.QueryForInstance(ctx, "orders", name)
-			suite.WantErr(t, err, framework.ErrInvalidPath)
-			_, err = f.registry.Cache(name)
-			suite.WantErr(t, err, framework.ErrInvalidPath)
+			suite.Got(f.registry.QueryForInstances(ctx, name)).Fails(t, framework.ErrInvalidPath)
+			suite.Got(f.registry.QueryForInstance(ctx, "orders", name)).Fails(t, framework.ErrInvalidPath)
+			suite.Got(f.registry.Cache(name)).Fails(t, framework.ErrInvalidPath)
 			f.must(f.registry.Unregister(ctx, name, name)) // it is not registered
 		}
 		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}, {EmptyProtection: -1}} {
-			_, err := f.registry.Provider("orders", config)
-			suite.WantErr(t, err, framework.ErrInvalidOption)
+			suite.Got(f.registry.Provider("orders", config)).Fails(t, framework.ErrInvalidOption)
 		}
 		f.ended()
 	})
@@ -146,8 +141,7 @@ func TestWithPath(t *testing.T) {
 		f.start()
 		i := of("a", "x")
 		i.Name = f.base[1:] + ".deep.er/orders"
-		_, err := f.registry.Register(ctx, i)
-		suite.WantErr(f.t, err, framework.ErrInvalidPath)
+		suite.Got(f.registry.Register(ctx, i)).Fails(f.t, framework.ErrInvalidPath)
 		i.Name = f.base + ".deep.er/orders"
 		f.register(i)
 		got, err := f.registry.QueryForInstances(ctx, i.Name)
@@ -166,12 +160,10 @@ func TestNil(t *testing.T) {
 	var none context.Context
 	var d *registry
 	suite.WantErr(t, d.Start(ctx), framework.ErrNotStarted)
-	_, err := d.Register(ctx, of("a", "x"))
-	suite.WantErr(t, err, framework.ErrNotStarted)
+	suite.Got(d.Register(ctx, of("a", "x"))).Fails(t, framework.ErrNotStarted)
 	suite.WantErr(t, d.Update(ctx, of("a", "x")), framework.ErrNotStarted)
 	suite.WantErr(t, d.Unregister(ctx, "orders", "a"), framework.ErrNotStarted)
-	_, err = d.QueryForNames(ctx)
-	suite.WantErr(t, err, framework.ErrNotStarted)
+	suite.Got(d.QueryForNames(ctx)).Fails(t, framework.ErrNotStarted)
 	c, err := d.Cache("orders")
 	suite.WantErr(t, err, framework.ErrNotStarted)
 	suite.WantErr(t, c.Start(ctx), framework.ErrNotStarted)
@@ -183,8 +175,7 @@ func TestNil(t *testing.T) {
 	}
 	p, err := d.Provider("orders", discovery.ProviderConfig[string]{})
 	suite.WantErr(t, err, framework.ErrNotStarted)
-	_, err = p.Instance()
-	suite.WantErr(t, err, framework.ErrNotStarted)
+	suite.Got(p.Instance()).Fails(t, framework.ErrNotStarted)
 	p.NoteError(of("a", "x"))
 	if len(p.Instances()) > 0 || p.Name() != "" || p.Close(ctx) != nil {
 		t.Error("a nil provider has something")
@@ -194,8 +185,7 @@ func TestNil(t *testing.T) {
 		for _, err := range []error{f.registry.Start(none), f.registry.Close(none), f.registry.Update(none, of("a", "x"))} {
 			suite.WantErr(t, err, framework.ErrInvalidOption)
 		}
-		_, err := f.registry.Register(none, of("a", "x"))
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(f.registry.Register(none, of("a", "x"))).Fails(t, framework.ErrInvalidOption)
 	})
 }
 
@@ -203,16 +193,11 @@ func TestNil(t *testing.T) {
 func TestJSONMisuse(t *testing.T) {
 	i := of("a", "x")
 	i.Disabled = true
-	_, err := discovery.JSON[string]().Encode(i)
-	suite.WantErr(t, err, framework.ErrInvalidOption)
-	_, err = discovery.JSON[float64]().Encode(discovery.ServiceInstance[float64]{Payload: math.Inf(1)})
-	suite.WantErr(t, err, framework.ErrInvalidOption)
-	_, err = discovery.JSON[string](nil).Encode(of("a", "x"))
-	suite.WantErr(t, err, framework.ErrInvalidOption)
-	_, err = discovery.JSON[string](nil).Decode([]byte("{}"))
-	suite.WantErr(t, err, framework.ErrInvalidOption)
-	_, err = discovery.JSON[func()]().Encode(discovery.ServiceInstance[func()]{Payload: func() {}})
-	suite.WantErr(t, err, framework.ErrInvalidOption)
+	suite.Got(discovery.JSON[string]().Encode(i)).Fails(t, framework.ErrInvalidOption)
+	suite.Got(discovery.JSON[float64]().Encode(discovery.ServiceInstance[float64]{Payload: math.Inf(1)})).Fails(t, framework.ErrInvalidOption)
+	suite.Got(discovery.JSON[string](nil).Encode(of("a", "x"))).Fails(t, framework.ErrInvalidOption)
+	suite.Got(discovery.JSON[string](nil).Decode([]byte("{}"))).Fails(t, framework.ErrInvalidOption)
+	suite.Got(discovery.JSON[func()]().Encode(discovery.ServiceInstance[func()]{Payload: func() {}})).Fails(t, framework.ErrInvalidOption)
 }
 
 func TestLocalAddress(t *testing.T) {

@@ -260,8 +260,7 @@ func TestProviderBeforeStart(t *testing.T) {
 	virtual(t, func(f *fixture) {
 		p, err := f.registry.Provider("orders", discovery.ProviderConfig[string]{})
 		f.must(err)
-		_, err = p.Instance()
-		suite.WantErr(f.t, err, framework.ErrNotStarted)
+		suite.Got(p.Instance()).Fails(f.t, framework.ErrNotStarted)
 		if got := p.Instances(); len(got) > 0 {
 			f.t.Errorf("instances %v", got)
 		}

@@ -64,9 +64,7 @@ func TestRequests(t *testing.T) {
 		synctest.Wait()
 		traffic.Take()
 		for range 1_000 {
-			if _, err := p.Instance(); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(p.Instance()).OK(t)
 		}
 		want("choosing", "")
 		must(registry.Close(ctx))

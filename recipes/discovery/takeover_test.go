@@ -41,9 +41,7 @@ func TestTakenOverMeanwhile(t *testing.T) {
 				for _, address := range []string{"a", "b"} {
 					client, _ := b.Client(t)
 					d := started(t, client, b.Path("s"), opts...)
-					if _, err := d.Register(t.Context(), instance(address)); err != nil {
-						t.Fatal(err)
-					}
+					suite.Got(d.Register(t.Context(), instance(address))).OK(t)
 					all = append(all, d)
 				}
 				want := func(address string) {
@@ -85,9 +83,7 @@ func TestCloseCutOff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Register(t.Context(), discovery.ServiceInstance[string]{Name: name, Address: "a", Port: 1}); err != nil {
-				t.Fatal(err)
-			}
+			suite.Got(d.Register(t.Context(), discovery.ServiceInstance[string]{Name: name, Address: "a", Port: 1})).OK(t)
 		}
 		defer network.Isolate()()
 		ctx, cancel := context.WithCancel(t.Context())

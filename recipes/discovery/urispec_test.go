@@ -41,8 +41,7 @@ func TestURI(t *testing.T) {
 		t.Errorf("the template is %s", got)
 	}
 	for _, bad := range []string{"{", "}", "a}b", "{a", "{a{b}}", "{a}}"} {
-		_, err := discovery.ParseURISpec(bad)
-		suite.WantErr(t, err, framework.ErrInvalidOption)
+		suite.Got(discovery.ParseURISpec(bad)).Fails(t, framework.ErrInvalidOption)
 	}
 }
 
