@@ -42,9 +42,7 @@ func newEnvOn(t *testing.T, b *suite.Backend, clientOpts []framework.Option, opt
 	e := &env{t: t, path: b.Path("count")}
 	e.writer, _ = b.Client(t)
 	e.client, e.network = b.Client(t, clientOpts...)
-	if err := e.client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	suite.OK(t, e.client.BlockUntilConnected(t.Context()))
 	e.count = e.newCount(opts...)
 	e.count.CountListenable().Add(func(_ context.Context, n int) {
 		e.mu.Lock()
@@ -57,10 +55,7 @@ func newEnvOn(t *testing.T, b *suite.Backend, clientOpts []framework.Option, opt
 // newCount returns a count at the path, which the test closes.
 func (e *env) newCount(opts ...shared.Option) *shared.Count {
 	e.t.Helper()
-	count, err := shared.NewCount(e.client, e.path, seed, opts...)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	count := suite.Got(shared.NewCount(e.client, e.path, seed, opts...)).OK(e.t)
 	e.t.Cleanup(func() { e.closeCount(context.WithoutCancel(e.t.Context()), count) })
 	return count
 }

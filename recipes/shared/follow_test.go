@@ -27,9 +27,7 @@ func TestWatchRemovedByOthers(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.set(3)
 		e.start()
-		if err := e.client.Watches().Remove().ForPath(e.t.Context(), e.path, nil); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.OK(e.t, e.client.Watches().Remove().ForPath(e.t.Context(), e.path, nil))
 		e.set(4)
 		e.until(4)
 		e.wantWatches(1)
@@ -75,10 +73,7 @@ func TestFirstValueIsNoChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				client, _ := b.Client(t)
-				count, err := shared.NewCount(client, b.Path("count"), 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				count := suite.Got(shared.NewCount(client, b.Path("count"), 1)).OK(t)
 				if there {
 					other, err := shared.NewCount(client, b.Path("count"), 7)
 					if err == nil {
@@ -102,17 +97,11 @@ func TestFirstValueIsNoChange(t *testing.T) {
 					defer mu.Unlock()
 					values = append(values, v.Value)
 				})
-				if err := count.Start(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				suite.OK(t, count.Start(t.Context()))
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if _, err := count.Set(t.Context(), 9); err != nil {
-					t.Fatal(err)
-				}
-				if err := count.Close(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				suite.Got(count.Set(t.Context(), 9)).OK(t)
+				suite.OK(t, count.Close(t.Context()))
 				if want := []int{9}; !slices.Equal(told, want) || !slices.Equal(values, want) {
 					t.Errorf("told %v and %v, want %v", told, values, want)
 				}
@@ -130,14 +119,10 @@ func TestMissingNode(t *testing.T) {
 		}
 		e.set(1)
 		e.until(1)
-		if err := e.writer.Delete().ForPath(e.t.Context(), e.path); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.OK(e.t, e.writer.Delete().ForPath(e.t.Context(), e.path))
 		e.set(2)
 		e.until(2) // although its version is 0 again
-		if err := e.writer.Delete().ForPath(e.t.Context(), e.path); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.OK(e.t, e.writer.Delete().ForPath(e.t.Context(), e.path))
 		e.set(2)
 		e.set(3)
 		e.until(3)
@@ -221,14 +206,9 @@ func TestFailedReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close(t.Context())
-		count, err := shared.NewCount(client, e.path, seed, shared.WithoutCreate())
-		if err != nil {
-			t.Fatal(err)
-		}
+		count := suite.Got(shared.NewCount(client, e.path, seed, shared.WithoutCreate())).OK(t)
 		e.set(1)
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, count.Start(t.Context()))
 		defer count.Close(t.Context())
 		before := e.network.Requests(jute.OpGetData)
 		e.network.On(jute.OpGetData, suite.CutBefore, nil)
@@ -253,9 +233,7 @@ func TestFastChanges(t *testing.T) {
 		for i := range ops {
 			ops[i] = e.writer.TransactionOp().SetData().ForPath(e.path, binary.BigEndian.AppendUint32(nil, uint32(i+1)))
 		}
-		if _, err := e.writer.Transaction().ForOperations(e.t.Context(), ops...); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.Got(e.writer.Transaction().ForOperations(e.t.Context(), ops...)).OK(e.t)
 		e.until(changes)
 		if n := e.network.Requests(jute.OpGetData) - before; n > changes/2 {
 			e.t.Errorf("%d reads of %d changes", n, changes)
@@ -331,9 +309,7 @@ func TestClientClosed(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.set(2)
 		e.start()
-		if err := e.client.Close(e.t.Context()); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.OK(e.t, e.client.Close(e.t.Context()))
 		e.close(e.t.Context())
 		if n := e.count.Count(); n != 2 {
 			e.t.Errorf("the count is %d", n)

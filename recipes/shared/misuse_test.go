@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/framework/codec"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/shared"
 	"github.com/go-curator/curator/retry"
 )
@@ -37,10 +38,7 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%s: Close: %v", name, err)
 		}
 	}
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("localhost:1", retry.None())).OK(t)
 	for name, call := range map[string]struct {
 		client *framework.Client
 		path   string
@@ -66,10 +64,7 @@ func TestMisuse(t *testing.T) {
 	if _, err := shared.NewValue(client, "/a", "\xff", codec.String()); !errors.Is(err, framework.ErrInvalidOption) {
 		t.Errorf("a seed that cannot be encoded: %v", err)
 	}
-	c, err := shared.NewCount(client, "/a", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := suite.Got(shared.NewCount(client, "/a", 1)).OK(t)
 	if err := c.Start(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 		t.Errorf("Start with a client that is not: %v", err)
 	}

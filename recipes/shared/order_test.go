@@ -4,20 +4,15 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 )
 
 // What a server that lags behind says replaces nothing newer, whatever its version; the
 // node may have been deleted and made again.
 func TestOrder(t *testing.T) {
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := NewCount(client, "/count", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("localhost:1", retry.None())).OK(t)
+	c := suite.Got(NewCount(client, "/count", 7)).OK(t)
 	for _, step := range []struct {
 		data    byte
 		zxid    int64
