@@ -19,9 +19,7 @@ func (e *env) change(n int) {
 	const atOnce = 5000
 	for ; n > 0; n -= atOnce {
 		op := e.operator.TransactionOp().SetData().ForPath(e.path, nil)
-		if _, err := e.operator.Transaction().ForOperations(e.t.Context(), slices.Repeat([]framework.Op{op}, min(n, atOnce))...); err != nil {
-			e.t.Fatal(err)
-		}
+		suite.Got(e.operator.Transaction().ForOperations(e.t.Context(), slices.Repeat([]framework.Op{op}, min(n, atOnce))...)).OK(e.t)
 	}
 	synctest.Wait()
 }

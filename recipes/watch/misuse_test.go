@@ -28,10 +28,7 @@ func TestArguments(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, err, tt.want)
 			}
 		}
-		w, err := watch.NewPersistentWatcher(client, "/a", framework.PersistentRecursive)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := suite.Got(watch.NewPersistentWatcher(client, "/a", framework.PersistentRecursive)).OK(t)
 		var none context.Context
 		if err := w.Start(none); !errors.Is(err, framework.ErrInvalidOption) {
 			t.Errorf("Start(nil): %v", err)

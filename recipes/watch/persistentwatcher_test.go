@@ -37,9 +37,7 @@ func newEnv(t *testing.T, b *suite.Backend, mode framework.AddWatchMode, opts ..
 	e.operator, _ = b.Client(t)
 	e.client, e.network = b.Client(t, opts...)
 	for _, client := range []*framework.Client{e.client, e.operator} {
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, client.BlockUntilConnected(t.Context()))
 	}
 	e.watch(e.client, e.path, mode)
 	return e
@@ -48,10 +46,7 @@ func newEnv(t *testing.T, b *suite.Backend, mode framework.AddWatchMode, opts ..
 // watch makes the watcher, which is closed at the end of the test.
 func (e *env) watch(client *framework.Client, path string, mode framework.AddWatchMode) {
 	e.t.Helper()
-	w, err := watch.NewPersistentWatcher(client, path, mode)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	w := suite.Got(watch.NewPersistentWatcher(client, path, mode)).OK(e.t)
 	e.watcher = w
 	w.Listenable().Add(func(_ context.Context, event framework.WatchedEvent) {
 		e.mu.Lock()
@@ -77,16 +72,12 @@ func (e *env) text(event framework.WatchedEvent) string {
 
 func (e *env) start() {
 	e.t.Helper()
-	if err := e.watcher.Start(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.watcher.Start(e.t.Context()))
 }
 
 func (e *env) close(ctx context.Context) {
 	e.t.Helper()
-	if err := e.watcher.Close(ctx); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.watcher.Close(ctx))
 }
 
 // until waits until the listener was told of this and nothing else.
@@ -104,31 +95,22 @@ func (e *env) until(want ...string) {
 
 func (e *env) create(path string) {
 	e.t.Helper()
-	if _, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), path); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.Got(e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), path)).OK(e.t)
 }
 
 func (e *env) set(path string) {
 	e.t.Helper()
-	if _, err := e.operator.SetData().ForPath(e.t.Context(), path, nil); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.Got(e.operator.SetData().ForPath(e.t.Context(), path, nil)).OK(e.t)
 }
 
 func (e *env) delete(path string) {
 	e.t.Helper()
-	if err := e.operator.Delete().ForPath(e.t.Context(), path); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.operator.Delete().ForPath(e.t.Context(), path))
 }
 
 func (e *env) wantWatches(n int) {
 	e.t.Helper()
-	conn, err := zkclient.Of(e.client).Conn()
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	conn := suite.Got(zkclient.Of(e.client).Conn()).OK(e.t)
 	if got := conn.Watches(); got != n {
 		e.t.Fatalf("the client has %d watches, want %d", got, n)
 	}
@@ -146,9 +128,7 @@ func (e *env) untilConnected(not int64) {
 
 func (e *env) answered() {
 	e.t.Helper()
-	if _, err := e.client.CheckExists().ForPath(e.t.Context(), "/"); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.Got(e.client.CheckExists().ForPath(e.t.Context(), "/")).OK(e.t)
 }
 
 // reconnect cuts the connection, and waits until the watch is back.
@@ -242,15 +222,11 @@ func TestShared(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.PersistentRecursive)
 		other := e.watcher
-		if err := other.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, other.Start(t.Context()))
 		e.watch(e.client, e.path, framework.PersistentWatch)
 		e.start()
 		e.wantWatches(1)
-		if err := other.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		suite.OK(t, other.Close(t.Context()))
 		e.create(e.path)
 		e.until("created /watched")
 	})
