@@ -55,9 +55,7 @@ func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {
 
 func (e *env) connected(client *framework.Client) {
 	e.t.Helper()
-	if err := client.BlockUntilConnected(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, client.BlockUntilConnected(e.t.Context()))
 }
 
 // keep makes a keeper of the node, which is closed at the end of the test.
@@ -90,16 +88,12 @@ func (e *env) kept(node *nodes.PersistentNode, err error) *nodes.PersistentNode 
 
 func (e *env) start() {
 	e.t.Helper()
-	if err := e.node.Start(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.node.Start(e.t.Context()))
 }
 
 func (e *env) close() {
 	e.t.Helper()
-	if err := e.node.Close(e.t.Context()); err != nil {
-		e.t.Fatal(err)
-	}
+	suite.OK(e.t, e.node.Close(e.t.Context()))
 }
 
 // names returns the children of the directory, in their order.
@@ -200,10 +194,7 @@ func (e *env) quiet() {
 // watches returns how many watches a client has.
 func (e *env) watches(client *framework.Client) int {
 	e.t.Helper()
-	conn, err := zkclient.Of(client).Conn()
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	conn := suite.Got(zkclient.Of(client).Conn()).OK(e.t)
 	return conn.Watches()
 }
 

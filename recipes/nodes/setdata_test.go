@@ -183,14 +183,8 @@ func TestSetDataRefused(t *testing.T) {
 				}
 				return nil
 			})
-			s, err := schema.New("short", b.Path("node"), schema.WithValidator(short))
-			if err != nil {
-				t.Fatal(err)
-			}
-			set, err := schema.NewSet([]*schema.Schema{s}, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := suite.Got(schema.New("short", b.Path("node"), schema.WithValidator(short))).OK(t)
+			set := suite.Got(schema.NewSet([]*schema.Schema{s}, true)).OK(t)
 			e := newEnv(t, b, framework.WithSchemaSet(set))
 			e.keep(framework.Ephemeral)
 			e.start()

@@ -199,10 +199,7 @@ func TestTTLUnimplemented(t *testing.T) {
 
 func wantUnimplemented(t *testing.T, client *framework.Client) {
 	t.Helper()
-	node, err := nodes.NewPersistentTTLNode(client, "/ttl", time.Minute, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := suite.Got(nodes.NewPersistentTTLNode(client, "/ttl", time.Minute, nil)).OK(t)
 	suite.WantErr(t, node.Start(t.Context()), framework.ErrUnimplemented)
 	there, err := client.CheckExists().ForPath(t.Context(), "/ttl")
 	if err != nil || there {
