@@ -179,14 +179,8 @@ func TestNextFails(t *testing.T) {
 			t.Errorf("a source that is nil or zero: %v", err)
 		}
 	}
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := atomics.NewDistributedAtomicInteger(client, "/n", often)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("localhost:1", retry.None())).OK(t)
+	number := suite.Got(atomics.NewDistributedAtomicInteger(client, "/n", often)).OK(t)
 	for _, size := range []int32{0, -1} {
 		if _, err := atomics.NewCachedAtomicNumber(number, size); !errors.Is(err, framework.ErrInvalidOption) {
 			t.Errorf("size %d: %v", size, err)
@@ -195,10 +189,7 @@ func TestNextFails(t *testing.T) {
 	if _, err := atomics.NewCachedAtomicNumber[int32](nil, 1); !errors.Is(err, framework.ErrInvalidOption) {
 		t.Errorf("a nil number: %v", err)
 	}
-	ids, err := atomics.NewCachedAtomicNumber(number, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := suite.Got(atomics.NewCachedAtomicNumber(number, 1)).OK(t)
 	if _, err := ids.Next(t.Context()); !errors.Is(err, framework.ErrNotStarted) {
 		t.Errorf("a client that is not started: %v", err)
 	}

@@ -8,21 +8,16 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/atomics"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/retry"
 )
 
 func TestMisuse(t *testing.T) {
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("localhost:1", retry.None())).OK(t)
 	var noLock locks.InterProcessLock
-	lock, err := locks.NewInterProcessMutex(client, "/lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := suite.Got(locks.NewInterProcessMutex(client, "/lock")).OK(t)
 	for name, row := range map[string]struct {
 		client *framework.Client
 		path   string
@@ -59,14 +54,11 @@ func TestMisuse(t *testing.T) {
 		_, initErr := v.Initialize(t.Context(), nil)
 		wantAll(t, framework.ErrNotStarted, []error{getErr, updateErr, casErr, initErr, v.ForceSet(t.Context(), nil)})
 	}
-	n, err := atomics.NewDistributedAtomicLong(client, "/a", often)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := suite.Got(atomics.NewDistributedAtomicLong(client, "/a", often)).OK(t)
 	wantAll(t, framework.ErrNotStarted, callsOf(t.Context(), n)) // the client is not
 	var none context.Context
 	wantAll(t, framework.ErrInvalidOption, callsOf(none, n))
-	_, err = n.Update(t.Context(), nil)
+	_, err := n.Update(t.Context(), nil)
 	wantAll(t, framework.ErrInvalidOption, []error{err})
 }
 
