@@ -33,9 +33,7 @@ func TestMemberLimit(t *testing.T) {
 			most = 100 // what a transaction of 4,096 bytes has no room for
 		}
 		// A "ready" of a round whose members have died takes more room: it is deleted in the same transaction.
-		if _, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/ready"); err != nil {
-			t.Fatal(err)
-		}
+		suite.Got(e.operator.Create().CreatingParentsIfNeeded().ForPath(t.Context(), e.path+"/ready")).OK(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var calls []*call

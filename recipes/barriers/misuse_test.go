@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/barriers"
 	"github.com/go-curator/curator/retry"
 )
 
 func TestMisuse(t *testing.T) {
-	client, err := framework.NewClient("localhost:1", retry.None())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := suite.Got(framework.NewClient("localhost:1", retry.None())).OK(t)
 	for name, row := range map[string]struct {
 		client *framework.Client
 		path   string
@@ -35,14 +33,8 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%d members: %v", n, err)
 		}
 	}
-	single, err := barriers.NewDistributedBarrier(client, "/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	double, err := barriers.NewDistributedDoubleBarrier(client, "/a", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	single := suite.Got(barriers.NewDistributedBarrier(client, "/a")).OK(t)
+	double := suite.Got(barriers.NewDistributedDoubleBarrier(client, "/a", 1)).OK(t)
 	for _, s := range []*barriers.DistributedBarrier{nil, {}, single} { // the client is not started
 		wantAll(t, framework.ErrNotStarted, s.Set(t.Context()), s.Remove(t.Context()), s.Wait(t.Context()))
 	}

@@ -255,10 +255,7 @@ func TestRounds(t *testing.T) {
 				var playing sync.WaitGroup
 				for id := range members {
 					client, network := b.Client(t, framework.WithSessionTimeout(20*suite.Tick)) // the longest
-					barrier, err := barriers.NewDistributedDoubleBarrier(client, r.path, members)
-					if err != nil {
-						t.Fatal(err)
-					}
+					barrier := suite.Got(barriers.NewDistributedDoubleBarrier(client, r.path, members)).OK(t)
 					m := &roundMember{r, id, rand.New(rand.NewPCG(uint64(members), uint64(id+1))), client, network, barrier}
 					playing.Go(func() {
 						if err := m.run(ctx); err != nil {
