@@ -332,3 +332,18 @@ func wantEnded(t *testing.T, spans *suite.Spans, metrics *suite.Metrics) {
 		t.Errorf("metrics %q", points)
 	}
 }
+
+// The search after a lost reply looks behind a sync of the lock's path: the server may lag.
+func TestSyncBeforeTheSearch(t *testing.T) {
+	onVirtual(t, func(t *testing.T, s *curatortest.Server) {
+		client, traffic := suite.Tapped(t, s)
+		mutex := mutexOf(t, client)
+		giveBack(t, take(t, mutex)) // the path is there
+		traffic.Take()
+		hit := s.Inject(curatortest.Rule{Op: "create", SessionID: client.SessionID(), Do: curatortest.CutAfter()})
+		giveBack(t, take(t, mutex))
+		if got := traffic.Take(); !hit() || !strings.Contains(got, "sync=1") { // the syncs that prove the session do not count
+			t.Errorf("%q, the reply was lost: %t", got, hit())
+		}
+	})
+}
