@@ -23,8 +23,7 @@ import (
 // newIDs returns a source of numbers on the environment's client.
 func (e *env) newIDs(size int64) *atomics.CachedAtomicLong {
 	e.t.Helper()
-	ids, err := atomics.NewCachedAtomicNumber(e.number, size)
-	e.must(err)
+	ids := suite.Got(atomics.NewCachedAtomicNumber(e.number, size)).OK(e.t)
 	return ids
 }
 
@@ -67,8 +66,7 @@ func TestBlocksNeverOverlap(t *testing.T) {
 // takeUntilKilled takes numbers with several goroutines of a client that ends without a word.
 func takeUntilKilled(ctx context.Context, e *env, random *rand.Rand, take func(n int64)) {
 	c, network := e.b.Client(e.t)
-	ids, err := atomics.NewCachedAtomicNumber(e.newLong(c, often), 7)
-	e.must(err)
+	ids := suite.Got(atomics.NewCachedAtomicNumber(e.newLong(c, often), 7)).OK(e.t)
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	var taking sync.WaitGroup
@@ -152,7 +150,7 @@ func TestNextFails(t *testing.T) {
 		cancel()
 		_, err := ids.Next(ended)
 		e.wantErr(err, context.Canceled, false)
-		e.must(e.number.ForceSet(e.t.Context(), math.MaxInt64-15))
+		suite.OK(e.t, e.number.ForceSet(e.t.Context(), math.MaxInt64-15))
 		for i := range int64(10) {
 			if n, err := ids.Next(e.t.Context()); n != math.MaxInt64-15+i || err != nil {
 				e.t.Fatalf("%d, %v", n, err)
@@ -160,15 +158,14 @@ func TestNextFails(t *testing.T) {
 		}
 		_, err = ids.Next(e.t.Context())
 		e.wantErr(err, atomics.ErrOverflow, false)
-		e.must(e.number.ForceSet(e.t.Context(), 0))
+		suite.OK(e.t, e.number.ForceSet(e.t.Context(), 0))
 		_, err = ids.Next(ended)
 		e.wantErr(err, context.Canceled, false)
-		_, err = ids.Next(e.t.Context())
-		e.must(err)
+		suite.Got(ids.Next(e.t.Context())).OK(e.t)
 		if n, err := ids.Next(ended); n != 1 || err != nil {
 			e.t.Errorf("a number of the block: %d, %v", n, err)
 		}
-		e.must(e.client.Close(e.t.Context()))
+		suite.OK(e.t, e.client.Close(e.t.Context()))
 		fresh := e.newIDs(10)
 		_, err = fresh.Next(e.t.Context())
 		e.wantErr(err, framework.ErrClosed, false)

@@ -31,18 +31,15 @@ func newEnv(t *testing.T, b *suite.Backend, opts ...framework.Option) *env {
 	e := &env{t: t, b: b, path: b.Path("counter")}
 	e.other, _ = b.Client(t)
 	e.client, e.network = b.Client(t, opts...)
-	e.must(e.client.BlockUntilConnected(t.Context()))
+	suite.OK(e.t, e.client.BlockUntilConnected(t.Context()))
 	e.number = e.newLong(e.client, often)
-	var err error
-	e.value, err = atomics.NewDistributedAtomicValue(e.client, e.path, often)
-	e.must(err)
+	e.value = suite.Got(atomics.NewDistributedAtomicValue(e.client, e.path, often)).OK(e.t)
 	return e
 }
 
 func (e *env) newLong(client *framework.Client, policy retry.Policy, opts ...atomics.Option) *atomics.DistributedAtomicLong {
 	e.t.Helper()
-	n, err := atomics.NewDistributedAtomicLong(client, e.path, policy, opts...)
-	e.must(err)
+	n := suite.Got(atomics.NewDistributedAtomicLong(client, e.path, policy, opts...)).OK(e.t)
 	return n
 }
 
@@ -52,13 +49,6 @@ func onServers(t *testing.T, test func(e *env)) {
 
 func inVirtualTime(t *testing.T, test func(e *env)) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
-}
-
-func (e *env) must(err error) {
-	e.t.Helper()
-	if err != nil {
-		e.t.Fatal(err)
-	}
 }
 
 func (e *env) wantErr(err, want error, maybeApplied bool) {
@@ -74,15 +64,13 @@ func (e *env) wantErr(err, want error, maybeApplied bool) {
 // write sets the node's data by another client, and makes the node if there is none.
 func (e *env) write(data string) {
 	e.t.Helper()
-	_, err := e.other.Create().OrSetData().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(e.t.Context(), e.path)
-	e.must(err)
+	suite.Got(e.other.Create().OrSetData().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(e.t.Context(), e.path)).OK(e.t)
 }
 
 // onServer returns the number that the server has.
 func (e *env) onServer() int64 {
 	e.t.Helper()
-	n, err := e.newLong(e.other, retry.None()).Get(e.t.Context())
-	e.must(err)
+	n := suite.Got(e.newLong(e.other, retry.None()).Get(e.t.Context())).OK(e.t)
 	return n
 }
 
@@ -97,8 +85,7 @@ func (e *env) wantOnServer(want int64) {
 // add adds delta, and wants the number to be as said.
 func (e *env) add(delta, want int64) {
 	e.t.Helper()
-	out, err := e.number.Add(e.t.Context(), delta)
-	e.must(err)
+	out := suite.Got(e.number.Add(e.t.Context(), delta)).OK(e.t)
 	if out.Post != want || out.Pre != want-delta {
 		e.t.Fatalf("from %d to %d, want %d", out.Pre, out.Post, want)
 	}

@@ -70,7 +70,7 @@ func onCalls(t *testing.T, on suite.Backends, test func(c *atCall)) {
 					e.write(seven)
 				} else { // so that the first create is the node's
 					_, err := e.other.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), path.Dir(e.path))
-					e.must(err)
+					suite.OK(e.t, err)
 				}
 				test(&atCall{e, s.op, s.read, func(ctx context.Context) error { return s.call(ctx, e.number) }})
 			})
@@ -82,7 +82,7 @@ func onCalls(t *testing.T, on suite.Backends, test func(c *atCall)) {
 func (c *atCall) wantOnce(maybe bool) {
 	c.t.Helper()
 	there, err := c.other.CheckExists().ForPath(c.t.Context(), c.path)
-	c.must(err)
+	suite.OK(c.t, err)
 	before := int64(7)
 	if !there {
 		before = 0
@@ -102,7 +102,7 @@ func TestLostRequest(t *testing.T) {
 				err := c.call(c.t.Context())
 				<-hit
 				if c.read {
-					c.must(err)
+					suite.OK(c.t, err)
 					return
 				}
 				if err == nil {
@@ -173,7 +173,7 @@ func TestOtherFaults(t *testing.T) {
 	})
 	t.Run("client closed", func(t *testing.T) {
 		onCalls(t, suite.InVirtualTime, func(c *atCall) {
-			c.must(c.client.Close(c.t.Context()))
+			suite.OK(c.t, c.client.Close(c.t.Context()))
 			c.wantErr(c.call(c.t.Context()), framework.ErrClosed, false)
 		})
 	})
@@ -196,7 +196,7 @@ func TestNodeFaults(t *testing.T) {
 	t.Run("node deleted", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			e.write(seven)
-			e.network.On(jute.OpSetData, suite.Late, func() { e.must(e.other.Delete().ForPath(e.t.Context(), e.path)) })
+			e.network.On(jute.OpSetData, suite.Late, func() { suite.OK(e.t, e.other.Delete().ForPath(e.t.Context(), e.path)) })
 			e.add(1, 1)
 		})
 	})
@@ -204,7 +204,7 @@ func TestNodeFaults(t *testing.T) {
 		onServers(t, func(e *env) {
 			e.add(7, 7)
 			e.network.On(jute.OpSetData, suite.Late, func() {
-				e.must(e.other.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+				suite.OK(e.t, e.other.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			})
 			e.add(1, 1)
 		})
@@ -212,7 +212,7 @@ func TestNodeFaults(t *testing.T) {
 	t.Run("created meanwhile", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			_, err := e.other.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), path.Dir(e.path))
-			e.must(err)
+			suite.OK(e.t, err)
 			e.network.On(jute.OpCreate2, suite.Late, func() { e.write(seven) })
 			e.add(1, 8)
 		})

@@ -215,16 +215,14 @@ func TestHistories(t *testing.T) {
 				for id := range clients {
 					random := rand.New(rand.NewPCG(seed, uint64(id)))
 					cl, network := e.b.Client(e.t)
-					e.must(cl.BlockUntilConnected(ctx))
-					value, err := atomics.NewDistributedAtomicValue(cl, e.path, often)
-					e.must(err)
+					suite.OK(e.t, cl.BlockUntilConnected(ctx))
+					value := suite.Got(atomics.NewDistributedAtomicValue(cl, e.path, often)).OK(e.t)
 					c := &client{history: h, id: id, random: random, value: value, last: "first"}
 					running.Go(func() { c.run(ctx, e.t) })
 					running.Go(func() { disturb(ctx, e.t, rand.New(rand.NewPCG(seed, 100+uint64(id))), cl, network) })
 				}
 				running.Wait()
-				last, err := e.other.GetData().ForPath(e.t.Context(), e.path)
-				e.must(err)
+				last := suite.Got(e.other.GetData().ForPath(e.t.Context(), e.path)).OK(e.t)
 				for _, wrong := range h.check("first", string(last)) {
 					e.t.Error(wrong)
 				}

@@ -83,7 +83,7 @@ func wantAll(t *testing.T, want error, errs []error) {
 func TestBytesAreNotKept(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
 		value := []byte("abc")
-		e.must(e.value.ForceSet(e.t.Context(), value))
+		suite.OK(e.t, e.value.ForceSet(e.t.Context(), value))
 		value[0] = 'x'
 		for range 2 {
 			out, err := e.value.Update(e.t.Context(), func(pre []byte) ([]byte, error) {
@@ -91,7 +91,7 @@ func TestBytesAreNotKept(t *testing.T) {
 				value = pre
 				return pre, nil
 			})
-			e.must(err)
+			suite.OK(e.t, err)
 			if out.Pre[0]+1 != out.Post[0] {
 				e.t.Errorf("from %q to %q", out.Pre, out.Post)
 			}
@@ -112,10 +112,9 @@ func TestNotCompressed(t *testing.T) {
 		c, _ := e.b.Client(e.t, framework.WithCompression())
 		n := e.newLong(c, often)
 		for range 2 {
-			_, err := n.Increment(e.t.Context())
-			e.must(err)
+			suite.Got(n.Increment(e.t.Context())).OK(e.t)
 		}
-		e.must(n.ForceSet(e.t.Context(), 3))
+		suite.OK(e.t, n.ForceSet(e.t.Context(), 3))
 		e.wantOnServer(3)
 	})
 }

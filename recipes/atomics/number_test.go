@@ -21,8 +21,7 @@ import (
 // A5, A2: the bytes are those of Java, and what is no number is an error with the bytes in it.
 func TestBytes(t *testing.T) {
 	onServers(t, func(e *env) {
-		short, err := atomics.NewDistributedAtomicInteger(e.client, e.path, often)
-		e.must(err)
+		short := suite.Got(atomics.NewDistributedAtomicInteger(e.client, e.path, often)).OK(e.t)
 		if n, err := e.number.Get(e.t.Context()); n != 0 || err != nil {
 			e.t.Errorf("no node is %d, %v", n, err)
 		}
@@ -47,16 +46,16 @@ func TestBytes(t *testing.T) {
 			}
 		}
 		e.write("abc")
-		_, err = e.number.Increment(e.t.Context())
+		_, err := e.number.Increment(e.t.Context())
 		e.wantErr(err, codec.ErrDecode, false)
 		_, err = e.number.CompareAndSet(e.t.Context(), 0, 1)
 		e.wantErr(err, codec.ErrDecode, false)
-		e.must(e.number.ForceSet(e.t.Context(), -2))
+		suite.OK(e.t, e.number.ForceSet(e.t.Context(), -2))
 		data, err := e.value.Get(e.t.Context())
 		if string(data) != "\xff\xff\xff\xff\xff\xff\xff\xfe" || err != nil {
 			e.t.Errorf("-2 is %x, %v", data, err)
 		}
-		e.must(short.ForceSet(e.t.Context(), 258))
+		suite.OK(e.t, short.ForceSet(e.t.Context(), 258))
 		if data, err = e.value.Get(e.t.Context()); string(data) != "\x00\x00\x01\x02" || err != nil {
 			e.t.Errorf("258 is %x, %v", data, err)
 		}
@@ -107,12 +106,12 @@ func TestArithmetic(t *testing.T) {
 		for _, row := range []struct{ number, delta int64 }{
 			{math.MaxInt64, 1}, {math.MinInt64, -1}, {1, math.MaxInt64}, {-2, math.MinInt64}, {math.MinInt64, math.MinInt64},
 		} {
-			e.must(e.number.ForceSet(e.t.Context(), row.number))
+			suite.OK(e.t, e.number.ForceSet(e.t.Context(), row.number))
 			_, err := e.number.Add(e.t.Context(), row.delta)
 			e.wantErr(err, atomics.ErrOverflow, false)
 			e.wantOnServer(row.number)
 		}
-		e.must(e.number.ForceSet(e.t.Context(), 1))
+		suite.OK(e.t, e.number.ForceSet(e.t.Context(), 1))
 		e.add(math.MinInt64, math.MinInt64+1)
 		mine := errors.New("mine")
 		_, err = e.number.Update(e.t.Context(), func(int64) (int64, error) { return 0, mine })
@@ -128,8 +127,7 @@ func TestTwoWriters(t *testing.T) {
 		var writers sync.WaitGroup
 		for range 2 {
 			client, _ := e.b.Client(e.t)
-			lock, err := locks.NewInterProcessMutex(client, e.path+"-lock")
-			e.must(err)
+			lock := suite.Got(locks.NewInterProcessMutex(client, e.path+"-lock")).OK(e.t)
 			n := e.newLong(client, retry.NTimes(2, time.Millisecond), atomics.WithPromotedToLock(lock, often))
 			writers.Go(func() {
 				for range each {
@@ -170,7 +168,7 @@ func TestCreates(t *testing.T) {
 	suite.EachReaping(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.add(1, 1)
-		e.must(e.other.Delete().ForPath(t.Context(), e.path))
+		suite.OK(e.t, e.other.Delete().ForPath(t.Context(), e.path))
 		suite.Eventually(t, "the parent to be removed", func() bool {
 			there, err := e.other.CheckExists().ForPath(t.Context(), e.path[:len(e.path)-len("/counter")])
 			return err == nil && !there
@@ -185,20 +183,18 @@ func TestRememberedValueIsNoTry(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
 		n := e.newLong(e.client, retry.None())
 		for range 2 {
-			_, err := n.Increment(e.t.Context())
-			e.must(err)
+			suite.Got(n.Increment(e.t.Context())).OK(e.t)
 		}
 		change := func() { e.write("\x00\x00\x00\x00\x00\x00\x00\x07") }
 		change()
-		out, err := n.Increment(e.t.Context())
-		e.must(err)
+		out := suite.Got(n.Increment(e.t.Context())).OK(e.t)
 		if out.Pre != 7 || out.Post != 8 || out.Stats.OptimisticTries != 1 {
 			e.t.Errorf("%+v, want from 7 to 8 in one try", out)
 		}
-		e.must(n.ForceSet(e.t.Context(), 1))
+		suite.OK(e.t, n.ForceSet(e.t.Context(), 1))
 		e.network.On(jute.OpSetData, suite.Late, change)
 		e.network.On(jute.OpSetData, suite.Late, change)
-		_, err = n.Increment(e.t.Context())
+		_, err := n.Increment(e.t.Context())
 		e.wantErr(err, atomics.ErrContended, false)
 		e.wantOnServer(7)
 	})
@@ -210,7 +206,7 @@ func TestRememberedValueIsNoTry(t *testing.T) {
 func TestNumberSetUpAgain(t *testing.T) {
 	onServers(t, func(e *env) {
 		setUp := func(writes int) {
-			e.must(e.other.Delete().ForPath(e.t.Context(), e.path))
+			suite.OK(e.t, e.other.Delete().ForPath(e.t.Context(), e.path))
 			for range writes {
 				e.write("\x00\x00\x00\x00\x00\x00\x00\x64")
 			}
@@ -220,7 +216,7 @@ func TestNumberSetUpAgain(t *testing.T) {
 		e.add(1, 101)
 		log := &suite.Log{}
 		client, _ := e.b.Client(e.t, framework.WithLogger(log.Warnings()))
-		e.must(client.BlockUntilConnected(e.t.Context()))
+		suite.OK(e.t, client.BlockUntilConnected(e.t.Context()))
 		e.number = e.newLong(client, often)
 		e.add(1, 102)
 		e.add(1, 103)
@@ -250,7 +246,7 @@ func TestNumberAfterDataLoss(t *testing.T) {
 		}
 		e.add(1, 101)
 		e.add(1, 102)
-		e.must(e.other.Delete().ForPath(e.t.Context(), e.path))
+		suite.OK(e.t, e.other.Delete().ForPath(e.t.Context(), e.path))
 		hundred(3)
 		e.add(1, 101)
 		e.add(1, 102) // remembered for ten seconds
@@ -286,8 +282,7 @@ func TestNumberAfterRestoredSnapshot(t *testing.T) {
 		}
 		parent, _ := paths.ParentAndNode(e.path)
 		for range 30 {
-			_, err := e.other.SetData().ForPath(t.Context(), parent, nil)
-			e.must(err)
+			suite.Got(e.other.SetData().ForPath(t.Context(), parent, nil)).OK(e.t)
 		}
 		e.add(1, 8)
 		e.add(1, 9) // remembered for ten seconds

@@ -25,8 +25,7 @@ func (e *env) newLock(client int, opts ...locks.MutexOption) *locks.InterProcess
 	if client != 0 {
 		c = e.other
 	}
-	lock, err := locks.NewInterProcessMutex(c, e.path+"-lock", opts...)
-	e.must(err)
+	lock := suite.Got(locks.NewInterProcessMutex(c, e.path+"-lock", opts...)).OK(e.t)
 	return lock
 }
 
@@ -42,8 +41,7 @@ func TestPromotion(t *testing.T) {
 
 		n := e.newLong(e.client, twice, atomics.WithPromotedToLock(e.newLock(0), twice))
 		e.contend(4)
-		out, err := n.Increment(e.t.Context())
-		e.must(err)
+		out := suite.Got(n.Increment(e.t.Context())).OK(e.t)
 		if s := out.Stats; out.Post != 8 || s.OptimisticTries != 3 || s.PromotedTries != 2 || s.PromotedTime <= 0 {
 			e.t.Errorf("%+v", out)
 		}
@@ -60,12 +58,11 @@ func TestPromotion(t *testing.T) {
 func TestPromotionFails(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.write(seven)
-		held, err := e.newLock(1).Acquire(e.t.Context())
-		e.must(err)
+		held := suite.Got(e.newLock(1).Acquire(e.t.Context())).OK(e.t)
 		lock := e.newLock(0, locks.WithMaxWait(time.Second)) // a real server may take a while to answer
 		n := e.newLong(e.client, retry.None(), atomics.WithPromotedToLock(lock, often))
 		e.contend(1)
-		_, err = n.Increment(e.t.Context())
+		_, err := n.Increment(e.t.Context())
 		e.wantErr(err, atomics.ErrContended, false)
 		e.wantErr(err, locks.ErrNotAcquired, false)
 
@@ -76,7 +73,7 @@ func TestPromotionFails(t *testing.T) {
 		e.network.On(jute.OpCreate2, suite.CutAfter, cancel) // the create of the lock's node
 		_, err = n.Increment(ctx)
 		e.wantErr(err, context.Canceled, false)
-		e.must(held.Release(e.t.Context()))
+		suite.OK(e.t, held.Release(e.t.Context()))
 		e.wantOnServer(7)
 	})
 }

@@ -35,14 +35,13 @@ func TestRequests(t *testing.T) {
 		increment := func(n int64) func() {
 			return func() {
 				for range n {
-					_, err := e.number.Increment(e.t.Context())
-					e.must(err)
+					suite.Got(e.number.Increment(e.t.Context())).OK(e.t)
 				}
 			}
 		}
 		e.wantRequests("100 increments", 0, 100, increment(100))
 		e.wantRequests("an increment after a pause", 1, 1, func() {
-			e.must(wait.For(e.t.Context(), time.Minute))
+			suite.OK(e.t, wait.For(e.t.Context(), time.Minute))
 			increment(1)()
 		})
 		e.write("\x00\x00\x00\x00\x00\x00\x00\x07")
@@ -51,7 +50,7 @@ func TestRequests(t *testing.T) {
 		e.wantRequests("the increment after a conflict", 1, 1, increment(1))
 		e.wantRequests("and those after that", 0, 2, increment(2))
 		change := func() { e.write("\x00\x00\x00\x00\x00\x00\x00\x07") }
-		e.must(e.number.ForceSet(e.t.Context(), 5))
+		suite.OK(e.t, e.number.ForceSet(e.t.Context(), 5))
 		for range 4 {
 			e.network.On(jute.OpSetData, suite.Late, change)
 		}
@@ -63,8 +62,7 @@ func TestRequests(t *testing.T) {
 // A number that is given out of a block costs its part of one request.
 func TestRequestsOfBlocks(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
-		ids, err := atomics.NewCachedAtomicNumber(e.number, 50)
-		e.must(err)
+		ids := suite.Got(atomics.NewCachedAtomicNumber(e.number, 50)).OK(e.t)
 		e.add(1, 1)
 		e.add(1, 2) // a node's first version is not remembered
 		e.wantRequests("200 numbers", 0, 4, func() {
