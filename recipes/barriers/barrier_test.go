@@ -29,9 +29,8 @@ type gate struct {
 func (e *env) gate(opts ...framework.Option) *gate {
 	e.t.Helper()
 	client, network := e.b.Client(e.t, opts...)
-	e.must(client.BlockUntilConnected(e.t.Context()))
-	barrier, err := barriers.NewDistributedBarrier(client, e.path)
-	e.must(err)
+	suite.OK(e.t, client.BlockUntilConnected(e.t.Context()))
+	barrier := suite.Got(barriers.NewDistributedBarrier(client, e.path)).OK(e.t)
 	return &gate{e, client, network, barrier}
 }
 
@@ -39,7 +38,7 @@ func (e *env) gate(opts ...framework.Option) *gate {
 func (e *env) closed() (*gate, *call) {
 	e.t.Helper()
 	g := e.gate()
-	e.must(g.Set(e.t.Context()))
+	suite.OK(e.t, g.Set(e.t.Context()))
 	waiting := e.start(e.t.Context(), g.Wait)
 	g.untilWatching()
 	waiting.waits()
@@ -62,10 +61,10 @@ func (g *gate) wantNoWatch() {
 func TestBarrier(t *testing.T) {
 	onServers(t, func(e *env) {
 		g := e.gate()
-		e.must(g.Wait(e.t.Context())) // no barrier
-		e.must(g.Remove(e.t.Context()))
-		e.must(g.Set(e.t.Context()))
-		e.must(g.Set(e.t.Context()))
+		suite.OK(e.t, g.Wait(e.t.Context())) // no barrier
+		suite.OK(e.t, g.Remove(e.t.Context()))
+		suite.OK(e.t, g.Set(e.t.Context()))
+		suite.OK(e.t, g.Set(e.t.Context()))
 		ctx, cancel := context.WithCancel(e.t.Context())
 		defer cancel()
 		waiting := e.start(ctx, g.Wait)
@@ -89,10 +88,10 @@ func TestBarrier(t *testing.T) {
 		for _, other := range gates {
 			other.untilWatching()
 		}
-		e.must(g.Remove(e.t.Context()))
+		suite.OK(e.t, g.Remove(e.t.Context()))
 		waiters.Wait()
-		e.must(g.Remove(e.t.Context()))
-		e.must(g.Wait(e.t.Context()))
+		suite.OK(e.t, g.Remove(e.t.Context()))
+		suite.OK(e.t, g.Wait(e.t.Context()))
 		for _, other := range gates {
 			other.wantNoWatch()
 		}
@@ -103,16 +102,16 @@ func TestBarrier(t *testing.T) {
 func TestBarrierClosedAgain(t *testing.T) {
 	onServers(t, func(e *env) {
 		g, waiting := e.closed()
-		e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+		suite.OK(e.t, e.operator.Delete().ForPath(e.t.Context(), e.path))
 		waiting.ok()
-		e.must(g.Set(e.t.Context()))
+		suite.OK(e.t, g.Set(e.t.Context()))
 		waiting = e.start(e.t.Context(), g.Wait)
 		g.untilWatching()
 		_, err := e.operator.SetData().ForPath(e.t.Context(), e.path, []byte("closed")) // no reason to pass
-		e.must(err)
+		suite.OK(e.t, err)
 		g.untilWatching()
 		waiting.waits()
-		e.must(g.Remove(e.t.Context()))
+		suite.OK(e.t, g.Remove(e.t.Context()))
 		waiting.ok()
 	})
 }
@@ -129,8 +128,7 @@ func TestBarrierOpenBetweenLooks(t *testing.T) {
 					heal = g.network.Isolate()
 				}
 				op := e.operator.TransactionOp()
-				_, err := e.operator.Transaction().ForOperations(e.t.Context(), op.Delete().ForPath(e.path), op.Create().ForPath(e.path))
-				e.must(err)
+				suite.Got(e.operator.Transaction().ForOperations(e.t.Context(), op.Delete().ForPath(e.path), op.Create().ForPath(e.path))).OK(e.t)
 				heal()
 				suite.Eventually(e.t, "the end of the wait", func() bool { return len(waiting.done) == 1 })
 				waiting.ok()
@@ -158,7 +156,7 @@ func TestWaitFaults(t *testing.T) {
 				suite.Eventually(e.t, "another look", func() bool { return g.network.Requests(jute.OpExists) > looks })
 				g.untilWatching()
 				waiting.waits()
-				e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+				suite.OK(e.t, e.operator.Delete().ForPath(e.t.Context(), e.path))
 				waiting.ok()
 				g.wantNoWatch()
 			})
@@ -168,7 +166,7 @@ func TestWaitFaults(t *testing.T) {
 		onServers(t, func(e *env) {
 			g, waiting := e.closed()
 			heal := g.network.Isolate()
-			e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+			suite.OK(e.t, e.operator.Delete().ForPath(e.t.Context(), e.path))
 			heal()
 			waiting.ok()
 		})
@@ -176,15 +174,15 @@ func TestWaitFaults(t *testing.T) {
 	t.Run("parent deleted", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			g, waiting := e.closed()
-			e.must(e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			suite.OK(e.t, e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			waiting.ok()
-			e.must(g.Set(e.t.Context()))
+			suite.OK(e.t, g.Set(e.t.Context()))
 		})
 	})
 	t.Run("ctx ended", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			g := e.gate()
-			e.must(g.Set(e.t.Context()))
+			suite.OK(e.t, g.Set(e.t.Context()))
 			ended, cancel := context.WithCancel(e.t.Context())
 			cancel()
 			err := g.Wait(ended)
@@ -197,7 +195,7 @@ func TestWaitFaults(t *testing.T) {
 	t.Run("client closed", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			g, waiting := e.closed()
-			e.must(g.client.Close(e.t.Context()))
+			suite.OK(e.t, g.client.Close(e.t.Context()))
 			e.wantErr(waiting.ended(), framework.ErrClosed)
 			e.wantErr(g.Wait(e.t.Context()), framework.ErrClosed)
 			e.wantErr(g.Set(e.t.Context()), framework.ErrClosed)
@@ -211,11 +209,11 @@ func TestSetAndRemoveFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onServers(t, func(e *env) {
 				g := e.gate()
-				e.must(g.Set(e.t.Context()))
+				suite.OK(e.t, g.Set(e.t.Context()))
 				g.network.On(jute.OpDelete, fate, nil)
-				e.must(g.Remove(e.t.Context()))
+				suite.OK(e.t, g.Remove(e.t.Context()))
 				g.network.On(jute.OpCreate2, fate, nil)
-				e.must(g.Set(e.t.Context()))
+				suite.OK(e.t, g.Set(e.t.Context()))
 				there, err := e.operator.CheckExists().ForPath(e.t.Context(), e.path)
 				if err != nil || !there {
 					e.t.Errorf("the barrier is there: %t, %v", there, err)
@@ -231,15 +229,13 @@ func TestWaitOnDeadServer(t *testing.T) {
 		client, network := e.b.Client(e.t)
 		once, err := framework.NewClient(e.b.ConnectString(), retry.None(), framework.WithDialer(network.Dial),
 			framework.WithConnectionTimeout(time.Second), framework.WithLogger(client.Logger()))
-		e.must(err)
+		suite.OK(e.t, err)
 		network.Isolate()
-		e.must(once.Start(e.t.Context()))
+		suite.OK(e.t, once.Start(e.t.Context()))
 		defer once.Close(e.t.Context())
-		single, err := barriers.NewDistributedBarrier(once, e.path)
-		e.must(err)
+		single := suite.Got(barriers.NewDistributedBarrier(once, e.path)).OK(e.t)
 		e.wantErr(single.Wait(e.t.Context()), framework.ErrConnectionLoss)
-		double, err := barriers.NewDistributedDoubleBarrier(once, e.path, 2)
-		e.must(err)
+		double := suite.Got(barriers.NewDistributedDoubleBarrier(once, e.path, 2)).OK(e.t)
 		e.wantErr(double.Enter(e.t.Context()), framework.ErrConnectionLoss)
 		e.wantErr(double.Leave(e.t.Context()), barriers.ErrEntered)
 	})
@@ -249,11 +245,11 @@ func TestWaitOnDeadServer(t *testing.T) {
 func TestWaitSyncs(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
 		g := e.gate()
-		e.must(g.Wait(e.t.Context())) // the barrier is missing
-		e.must(e.gate().Set(e.t.Context()))
+		suite.OK(e.t, g.Wait(e.t.Context())) // the barrier is missing
+		suite.OK(e.t, e.gate().Set(e.t.Context()))
 		g.network.Lag()
 		g.network.Cut()
-		e.must(g.client.BlockUntilConnected(e.t.Context()))
+		suite.OK(e.t, g.client.BlockUntilConnected(e.t.Context()))
 		short, cancel := context.WithTimeout(e.t.Context(), time.Second)
 		defer cancel()
 		e.wantErr(g.Wait(short), barriers.ErrNotPassed)
@@ -264,13 +260,13 @@ func TestWaitSyncs(t *testing.T) {
 func TestWaitSyncRefused(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
 		g := e.gate()
-		e.must(e.gate().Set(e.t.Context()))
+		suite.OK(e.t, e.gate().Set(e.t.Context()))
 		g.network.FallBehind()
 		e.b.Server().Inject(curatortest.Rule{Op: "sync", SessionID: g.client.SessionID(), Do: curatortest.Fail(zkconn.ErrThrottled)})
 		waiting := e.start(e.t.Context(), g.Wait)
 		g.untilWatching()
 		waiting.waits()
-		e.must(g.Remove(e.t.Context()))
+		suite.OK(e.t, g.Remove(e.t.Context()))
 		waiting.ok()
 	})
 }
@@ -279,7 +275,7 @@ func TestWaitSyncRefused(t *testing.T) {
 func TestWaitReadOnly(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
 		g := e.gate(framework.WithReadOnly())
-		e.must(e.gate().Set(e.t.Context()))
+		suite.OK(e.t, e.gate().Set(e.t.Context()))
 		restore := g.network.WithoutQuorum()
 		suite.Eventually(e.t, "a connection for reads alone", func() bool { return g.client.ConnectionState() == state.ReadOnly })
 		waiting := e.start(e.t.Context(), g.Wait)
@@ -288,7 +284,7 @@ func TestWaitReadOnly(t *testing.T) {
 		restore()
 		g.untilWatching()
 		waiting.waits()
-		e.must(e.operator.Delete().ForPath(e.t.Context(), e.path))
+		suite.OK(e.t, e.operator.Delete().ForPath(e.t.Context(), e.path))
 		waiting.ok()
 	})
 }

@@ -34,13 +34,6 @@ func inVirtualTime(t *testing.T, test func(e *env)) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(newEnv(t, b)) })
 }
 
-func (e *env) must(err error) {
-	e.t.Helper()
-	if err != nil {
-		e.t.Fatal(err)
-	}
-}
-
 func (e *env) wantErr(err, want error) {
 	e.t.Helper()
 	if !errors.Is(err, want) {
@@ -62,9 +55,8 @@ type party struct {
 func (e *env) party(memberQty int, opts ...framework.Option) *party {
 	e.t.Helper()
 	client, network := e.b.Client(e.t, opts...)
-	e.must(client.BlockUntilConnected(e.t.Context()))
-	barrier, err := barriers.NewDistributedDoubleBarrier(client, e.path, memberQty)
-	e.must(err)
+	suite.OK(e.t, client.BlockUntilConnected(e.t.Context()))
+	barrier := suite.Got(barriers.NewDistributedDoubleBarrier(client, e.path, memberQty)).OK(e.t)
 	return &party{e, client, network, barrier}
 }
 
@@ -88,7 +80,7 @@ func (c *call) ended() error { return <-c.done }
 
 func (c *call) ok() {
 	c.e.t.Helper()
-	c.e.must(c.ended())
+	suite.OK(c.e.t, c.ended())
 }
 
 func (c *call) waits() {
@@ -145,14 +137,13 @@ func (e *env) isOpen() bool {
 func (e *env) create(name string) int64 {
 	e.t.Helper()
 	var stat framework.Stat
-	_, err := e.operator.Create().CreatingParentsIfNeeded().StoringStatIn(&stat).ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name)
-	e.must(err)
+	suite.Got(e.operator.Create().CreatingParentsIfNeeded().StoringStatIn(&stat).ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name)).OK(e.t)
 	return stat.Czxid
 }
 
 func (e *env) delete(name string) {
 	e.t.Helper()
-	e.must(e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name))
+	suite.OK(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name))
 }
 
 // waiting waits until the party waits in Enter, with its watches, and returns its node.
@@ -190,7 +181,7 @@ func (e *env) together() (first, second *party) {
 	first, second = e.party(2), e.party(2)
 	a := first.enter()
 	e.untilNodes(1)
-	e.must(second.Enter(e.t.Context()))
+	suite.OK(e.t, second.Enter(e.t.Context()))
 	a.ok()
 	return first, second
 }
@@ -215,7 +206,7 @@ func (e *env) sorted() (lowest, highest *party) {
 	first, second := e.party(2), e.party(2)
 	a := first.enter()
 	name := first.waiting() // or both see enough members, and both open the barrier
-	e.must(second.Enter(e.t.Context()))
+	suite.OK(e.t, second.Enter(e.t.Context()))
 	a.ok()
 	if e.nodes()[0] == name {
 		return first, second

@@ -55,7 +55,7 @@ func TestLostRequests(t *testing.T) {
 			t.Run("entering/"+name+"/"+fateName, func(t *testing.T) {
 				onServers(t, func(e *env) {
 					_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-					e.must(err)
+					suite.OK(e.t, err)
 					e.round(func(first, second *party) { fault(first, fate); fault(second, fate) }, none)
 				})
 			})
@@ -78,7 +78,7 @@ func TestLostRequests(t *testing.T) {
 func TestCreateLostWithSession(t *testing.T) {
 	onServers(t, func(e *env) {
 		_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-		e.must(err)
+		suite.OK(e.t, err)
 		p := e.party(2)
 		hit := p.network.On(jute.OpCreate2, suite.CutAfter, func() { p.network.Expire(e.t) })
 		entering := p.enter()
@@ -87,7 +87,7 @@ func TestCreateLostWithSession(t *testing.T) {
 		p.waiting()
 		entering.waits()
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 		apart(p, other)
 	})
@@ -105,14 +105,14 @@ var waits = map[string]func(e *env) (p *party, waiting *call, end func()){
 		lowest, highest := e.sorted()
 		leaving := lowest.leave()
 		lowest.watching(2)
-		return lowest, leaving, func() { e.must(highest.Leave(e.t.Context())) }
+		return lowest, leaving, func() { suite.OK(e.t, highest.Leave(e.t.Context())) }
 	},
 	"leaving, another one": func(e *env) (*party, *call, func()) {
 		lowest, highest := e.sorted()
 		leaving := highest.leave()
 		e.untilNodes(1)
 		suite.Answered(e.t, highest.client)
-		return highest, leaving, func() { e.must(lowest.Leave(e.t.Context())) }
+		return highest, leaving, func() { suite.OK(e.t, lowest.Leave(e.t.Context())) }
 	},
 }
 
@@ -159,7 +159,7 @@ func TestWaitsOutlive(t *testing.T) {
 func TestWaitsEnd(t *testing.T) {
 	t.Run("with the client", func(t *testing.T) {
 		onWaits(t, suite.InVirtualTime, func(e *env, p *party, waiting *call, _ func()) {
-			e.must(p.client.Close(e.t.Context()))
+			suite.OK(e.t, p.client.Close(e.t.Context()))
 			e.wantErr(waiting.ended(), framework.ErrClosed)
 			e.wantErr(p.Enter(e.t.Context()), framework.ErrClosed)
 			e.wantErr(p.Leave(e.t.Context()), framework.ErrClosed)
@@ -177,7 +177,7 @@ func TestWaitsEnd(t *testing.T) {
 			err := leaving.ended()
 			e.wantErr(err, barriers.ErrNotPassed)
 			e.wantErr(err, context.Canceled)
-			e.must(lowest.Leave(e.t.Context())) // it is the last one, and waits for nobody
+			suite.OK(e.t, lowest.Leave(e.t.Context())) // it is the last one, and waits for nobody
 			e.wantNothing(lowest, highest)
 			e.wantChildren(0)
 		})
@@ -190,7 +190,7 @@ func TestWaitsEnd(t *testing.T) {
 			err := highest.Leave(ctx)
 			e.wantErr(err, barriers.ErrNotPassed)
 			e.wantErr(err, context.Canceled)
-			e.must(lowest.Leave(ctx))
+			suite.OK(e.t, lowest.Leave(ctx))
 			e.wantNothing(lowest, highest)
 			e.wantChildren(0)
 		})
@@ -205,7 +205,7 @@ func TestWaitsEnd(t *testing.T) {
 			cancel()
 			e.wantErr(leaving.ended(), barriers.ErrNotPassed)
 			e.untilNodes(1)
-			e.must(highest.Leave(e.t.Context()))
+			suite.OK(e.t, highest.Leave(e.t.Context()))
 			e.wantNothing(lowest, highest)
 		})
 	})
@@ -224,7 +224,7 @@ func TestWaitsEnd(t *testing.T) {
 			}
 			heal()
 			e.wantNothing(p)
-			e.must(p.client.BlockUntilConnected(e.t.Context()))
+			suite.OK(e.t, p.client.BlockUntilConnected(e.t.Context()))
 		})
 	})
 }
@@ -236,7 +236,7 @@ func TestEnterGivesUp(t *testing.T) {
 			t.Run(name+"/"+fateName, func(t *testing.T) {
 				onServers(t, func(e *env) {
 					_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-					e.must(err)
+					suite.OK(e.t, err)
 					p := e.party(2)
 					ctx, cancel := context.WithCancel(e.t.Context())
 					defer cancel()
@@ -244,8 +244,8 @@ func TestEnterGivesUp(t *testing.T) {
 					e.wantErr(p.Enter(ctx), context.Canceled)
 					e.wantNothing(p)
 					other := e.party(1)
-					e.must(other.Enter(e.t.Context())) // counts itself alone
-					e.must(other.Leave(e.t.Context()))
+					suite.OK(e.t, other.Enter(e.t.Context())) // counts itself alone
+					suite.OK(e.t, other.Leave(e.t.Context()))
 				})
 			})
 		}
@@ -265,7 +265,7 @@ func TestEnterGivesUp(t *testing.T) {
 			}
 			e.untilNodes(1)
 			a.waits()
-			e.must(second.Enter(e.t.Context()))
+			suite.OK(e.t, second.Enter(e.t.Context()))
 			a.ok()
 			apart(first, second)
 		})
@@ -312,12 +312,12 @@ func TestNodeDeleted(t *testing.T) {
 		lowest, highest := e.sorted()
 		e.delete(e.nodes()[0])
 		e.wantErr(lowest.Leave(e.t.Context()), barriers.ErrMemberLost)
-		e.must(highest.Leave(e.t.Context()))
+		suite.OK(e.t, highest.Leave(e.t.Context()))
 		lowest, highest = e.sorted()
 		a := lowest.leave()
 		lowest.watching(2)
 		e.delete("ready") // nobody else does so
-		e.must(highest.Leave(e.t.Context()))
+		suite.OK(e.t, highest.Leave(e.t.Context()))
 		a.ok()
 		e.wantNothing(lowest, highest)
 	})
@@ -326,11 +326,11 @@ func TestNodeDeleted(t *testing.T) {
 			p, other := e.party(2), e.party(2)
 			entering := p.enter()
 			p.waiting()
-			e.must(e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			suite.OK(e.t, e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			e.untilNodes(1)
-			e.must(other.Enter(e.t.Context()))
+			suite.OK(e.t, other.Enter(e.t.Context()))
 			entering.ok()
-			e.must(e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			suite.OK(e.t, e.operator.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			e.wantErr(p.Leave(e.t.Context()), barriers.ErrMemberLost)
 			e.wantErr(other.Leave(e.t.Context()), barriers.ErrMemberLost)
 			e.wantNothing(p, other)

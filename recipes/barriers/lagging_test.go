@@ -13,8 +13,7 @@ import (
 // The reply to the create is lost, and the next server does not know the node yet.
 func TestCreateLostLagging(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
-		_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-		e.must(err)
+		suite.Got(e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)).OK(e.t)
 		p := e.party(2)
 		p.network.Lag()
 		hit := p.network.On(jute.OpCreate2, suite.CutAfter, nil)
@@ -27,7 +26,7 @@ func TestCreateLostLagging(t *testing.T) {
 		}
 		entering.waits()
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 	})
 }
@@ -35,8 +34,7 @@ func TestCreateLostLagging(t *testing.T) {
 // The same, and the server refuses syncs at first.
 func TestCreateLostLaggingRefused(t *testing.T) {
 	inVirtualTime(t, func(e *env) {
-		_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-		e.must(err)
+		suite.Got(e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)).OK(e.t)
 		p := e.party(2)
 		p.network.Lag()
 		hit := p.network.On(jute.OpCreate2, suite.CutAfter, nil)
@@ -50,7 +48,7 @@ func TestCreateLostLaggingRefused(t *testing.T) {
 		}
 		entering.waits()
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 	})
 }

@@ -38,8 +38,7 @@ func TestMemberLimit(t *testing.T) {
 		defer cancel()
 		var calls []*call
 		for range most {
-			barrier, err := barriers.NewDistributedDoubleBarrier(client, e.path, most)
-			e.must(err)
+			barrier := suite.Got(barriers.NewDistributedDoubleBarrier(client, e.path, most)).OK(e.t)
 			calls = append(calls, e.start(ctx, barrier.Enter))
 		}
 		for _, c := range calls {

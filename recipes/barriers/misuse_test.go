@@ -66,7 +66,7 @@ func TestEntered(t *testing.T) {
 		e.create("ready")
 		entering.ok()
 		e.wantErr(p.Enter(e.t.Context()), barriers.ErrEntered)
-		e.must(p.Leave(e.t.Context()))
+		suite.OK(e.t, p.Leave(e.t.Context()))
 		e.wantErr(p.Leave(e.t.Context()), barriers.ErrEntered)
 		e.wantChildren(0)
 	})
@@ -79,14 +79,13 @@ func TestNodes(t *testing.T) {
 		var parties []*party
 		for range 2 {
 			p := e.party(2, framework.WithNamespace(e.path[1:]), framework.WithCompression())
-			barrier, err := barriers.NewDistributedDoubleBarrier(p.client, "/", 2)
-			e.must(err)
+			barrier := suite.Got(barriers.NewDistributedDoubleBarrier(p.client, "/", 2)).OK(e.t)
 			p.DistributedDoubleBarrier = barrier
 			parties = append(parties, p)
 		}
 		a := parties[0].enter()
 		name := e.untilNodes(1)[0]
-		e.must(parties[1].Enter(e.t.Context()))
+		suite.OK(e.t, parties[1].Enter(e.t.Context()))
 		a.ok()
 		for _, node := range []string{name, "ready"} {
 			var stat framework.Stat

@@ -22,19 +22,18 @@ func TestPanic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(e *env) {
-				_, err := e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)
-				e.must(err)
+				suite.Got(e.operator.Create().CreatingParentsIfNeeded().ForPath(e.t.Context(), e.path)).OK(e.t)
 				p := e.panicking()
 				call := p.Enter
 				if tt.leave {
 					other := e.party(2)
 					entering := other.enter()
-					e.must(p.Enter(e.t.Context()))
+					suite.OK(e.t, p.Enter(e.t.Context()))
 					entering.ok()
 					defer func() {
 						ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
 						defer cancel()
-						e.must(other.Leave(ctx))
+						suite.OK(e.t, other.Leave(ctx))
 						e.wantNothing(p, other)
 					}()
 					call = p.Leave
@@ -54,8 +53,7 @@ func (e *env) panicking() *party {
 	e.t.Helper()
 	_, network := e.b.Client(e.t)
 	client := e.b.PanickingClient(e.t, network)
-	e.must(client.BlockUntilConnected(e.t.Context()))
-	barrier, err := barriers.NewDistributedDoubleBarrier(client, e.path, 2)
-	e.must(err)
+	suite.OK(e.t, client.BlockUntilConnected(e.t.Context()))
+	barrier := suite.Got(barriers.NewDistributedDoubleBarrier(client, e.path, 2)).OK(e.t)
 	return &party{e, client, network, barrier}
 }

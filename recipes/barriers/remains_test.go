@@ -36,7 +36,7 @@ func (e *env) wantRound(first, second *party) {
 	entering := first.enter()
 	first.waiting()
 	entering.waits()
-	e.must(second.Enter(e.t.Context()))
+	suite.OK(e.t, second.Enter(e.t.Context()))
 	entering.ok()
 	apart(first, second)
 	e.wantChildren(0)
@@ -66,8 +66,8 @@ func TestRuleB10(t *testing.T) {
 	t.Run("all have died", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			first, second := e.together()
-			e.must(first.client.Close(e.t.Context()))
-			e.must(second.client.Close(e.t.Context()))
+			suite.OK(e.t, first.client.Close(e.t.Context()))
+			suite.OK(e.t, second.client.Close(e.t.Context()))
 			e.wantChildren(1)
 			e.wantAnotherRound()
 		})
@@ -75,15 +75,15 @@ func TestRuleB10(t *testing.T) {
 	t.Run("a member who comes removes it", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			first, second := e.together()
-			e.must(first.client.Close(e.t.Context()))
-			e.must(second.client.Close(e.t.Context()))
+			suite.OK(e.t, first.client.Close(e.t.Context()))
+			suite.OK(e.t, second.client.Close(e.t.Context()))
 			p := e.party(2)
 			entering := p.enter()
 			suite.Eventually(e.t, "no ready", func() bool { return !e.isOpen() })
 			p.waiting()
 			entering.waits()
 			other := e.party(2)
-			e.must(other.Enter(e.t.Context()))
+			suite.OK(e.t, other.Enter(e.t.Context()))
 			entering.ok()
 			apart(p, other)
 		})
@@ -160,14 +160,14 @@ func TestRemovalLate(t *testing.T) {
 	t.Run("of one who comes, in a barrier that is made anew", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			first, second := e.together()
-			e.must(first.client.Close(e.t.Context()))
-			e.must(second.client.Close(e.t.Context()))
+			suite.OK(e.t, first.client.Close(e.t.Context()))
+			suite.OK(e.t, second.client.Close(e.t.Context()))
 			p := e.party(2)
 			var end func()
 			hit := p.network.On(jute.OpMulti, suite.Late, func() {
 				e.delete("ready")
 				e.delete(e.untilNodes(1)[0])
-				e.must(e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
+				suite.OK(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
 				first, second := e.together()
 				end = func() { apart(first, second) }
 			})
@@ -178,7 +178,7 @@ func TestRemovalLate(t *testing.T) {
 				e.t.Fatal("the ready of the next round was removed")
 			}
 			end()
-			e.must(p.Leave(e.t.Context()))
+			suite.OK(e.t, p.Leave(e.t.Context()))
 			e.wantChildren(0)
 		})
 	})
@@ -192,7 +192,7 @@ func TestRemovalLate(t *testing.T) {
 			if !e.isOpen() {
 				e.t.Fatal("ready was removed, and the other member is in")
 			}
-			e.must(second.Leave(e.t.Context()))
+			suite.OK(e.t, second.Leave(e.t.Context()))
 			e.wantChildren(0)
 		})
 	})
@@ -204,8 +204,7 @@ func TestBarrierKeepsData(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			onServers(t, func(e *env) {
 				data := bytes.Repeat([]byte{0xfe}, size)
-				_, err := e.operator.Create().CreatingParentsIfNeeded().WithData(data).ForPath(e.t.Context(), e.path)
-				e.must(err)
+				suite.Got(e.operator.Create().CreatingParentsIfNeeded().WithData(data).ForPath(e.t.Context(), e.path)).OK(e.t)
 				version := int32(0)
 				for range 2 {
 					lowest, highest := e.sorted()
@@ -217,8 +216,7 @@ func TestBarrierKeepsData(t *testing.T) {
 						e.t.Errorf("there is a ready: %v", open)
 					}
 					var stat framework.Stat
-					now, err := e.operator.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), e.path)
-					e.must(err)
+					now := suite.Got(e.operator.GetData().StoringStatIn(&stat).ForPath(e.t.Context(), e.path)).OK(e.t)
 					if !bytes.Equal(now, data) || stat.Version != version {
 						e.t.Errorf("version %d, want %d; data %x", stat.Version, version, now)
 					}
@@ -231,8 +229,7 @@ func TestBarrierKeepsData(t *testing.T) {
 // Data that somebody else writes at the same time are not lost, and do not keep the barrier closed.
 func TestBarrierWritten(t *testing.T) {
 	onServers(t, func(e *env) {
-		_, err := e.operator.Create().CreatingParentsIfNeeded().WithData(nil).ForPath(e.t.Context(), e.path)
-		e.must(err)
+		suite.Got(e.operator.Create().CreatingParentsIfNeeded().WithData(nil).ForPath(e.t.Context(), e.path)).OK(e.t)
 		first, second := e.party(2), e.party(2)
 		entering := first.enter()
 		first.waiting()
@@ -240,14 +237,12 @@ func TestBarrierWritten(t *testing.T) {
 		for i := range 3 {
 			second.network.On(jute.OpMulti, suite.Late, func() {
 				want = fmt.Sprint("written ", i)
-				_, err := e.operator.SetData().ForPath(context.WithoutCancel(e.t.Context()), e.path, []byte(want))
-				e.must(err)
+				suite.Got(e.operator.SetData().ForPath(context.WithoutCancel(e.t.Context()), e.path, []byte(want))).OK(e.t)
 			})
 		}
-		e.must(second.Enter(e.t.Context()))
+		suite.OK(e.t, second.Enter(e.t.Context()))
 		entering.ok()
-		data, err := e.operator.GetData().ForPath(e.t.Context(), e.path)
-		e.must(err)
+		data := suite.Got(e.operator.GetData().ForPath(e.t.Context(), e.path)).OK(e.t)
 		if string(data) != want || want != "written 2" {
 			e.t.Errorf("the data are %q, want %q", data, want)
 		}
@@ -260,8 +255,7 @@ func TestBarrierWritten(t *testing.T) {
 func TestBarrierReadOnly(t *testing.T) {
 	onServers(t, func(e *env) {
 		acl := framework.ACL{Perms: framework.PermAll &^ framework.PermWrite, Scheme: "world", ID: "anyone"}
-		_, err := e.operator.Create().CreatingParentsIfNeeded().WithACL(acl).WithData(nil).ForPath(e.t.Context(), e.path)
-		e.must(err)
+		suite.Got(e.operator.Create().CreatingParentsIfNeeded().WithACL(acl).WithData(nil).ForPath(e.t.Context(), e.path)).OK(e.t)
 		lowest, highest := e.sorted()
 		if n := lowest.network.Requests(jute.OpMulti) + highest.network.Requests(jute.OpMulti); n != 2 {
 			e.t.Errorf("%d transactions, want one that is refused and another one", n)

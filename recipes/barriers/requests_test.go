@@ -62,7 +62,7 @@ func TestRequests(t *testing.T) {
 		a := lowest.leave()
 		lowest.watching(2)
 		others := sent(highest)
-		e.must(highest.Leave(e.t.Context()))
+		suite.OK(e.t, highest.Leave(e.t.Context()))
 		a.ok()
 		e.wantSent("the first one's Leave", since(before, lowest), map[jute.Op]int{
 			jute.OpExists: 1, jute.OpGetChildren2: 2, jute.OpGetData: 1, jute.OpMulti: 1,
@@ -82,12 +82,12 @@ func TestTelemetry(t *testing.T) {
 		e.delete("zzz")
 		spans := suite.NewSpans()
 		p := e.party(1, framework.WithTracing(spans.Option(), tracing.WithoutOperationSpans()))
-		e.must(p.Enter(t.Context()))
-		e.must(p.Leave(t.Context()))
+		suite.OK(e.t, p.Enter(t.Context()))
+		suite.OK(e.t, p.Leave(t.Context()))
 		g := e.gate(framework.WithTracing(spans.Option()))
-		e.must(e.operator.Delete().ForPath(t.Context(), e.path))
-		e.must(g.Wait(t.Context()))
-		e.must(g.client.Close(t.Context()))
+		suite.OK(e.t, e.operator.Delete().ForPath(t.Context(), e.path))
+		suite.OK(e.t, g.Wait(t.Context()))
+		suite.OK(e.t, g.client.Close(t.Context()))
 		e.wantErr(p.Leave(t.Context()), barriers.ErrEntered)
 		spans.WantTree(t, `
 			curator.barrier.wait kind=enter path=/barrier

@@ -38,7 +38,7 @@ func TestRuleB1(t *testing.T) {
 		e.untilNodes(1)
 		e.create("zz")
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 		e.delete("zz")
 		apart(p, other)
@@ -78,7 +78,7 @@ func TestRuleB3(t *testing.T) {
 		p.waiting()
 		entering.waits()
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 		var stat framework.Stat
 		_, err := e.operator.CheckExists().StoringStatIn(&stat).ForPath(e.t.Context(), e.path+"/ready")
@@ -132,7 +132,7 @@ func TestRuleB4(t *testing.T) {
 			a := first.enter()
 			first.waiting()
 			second.network.On(jute.OpMulti, suite.CutAfter, nil)
-			e.must(second.Enter(e.t.Context()))
+			suite.OK(e.t, second.Enter(e.t.Context()))
 			a.ok()
 			apart(first, second)
 		})
@@ -147,7 +147,7 @@ func TestRuleB5(t *testing.T) {
 		name := p.waiting()
 		looks := p.network.Requests(jute.OpGetChildren2)
 		_, err := e.operator.SetData().ForPath(e.t.Context(), e.path+"/"+name, []byte("hello"))
-		e.must(err)
+		suite.OK(e.t, err)
 		suite.Eventually(e.t, "a look", func() bool { return p.network.Requests(jute.OpGetChildren2) == looks+1 })
 		p.waiting()
 		p.network.Cut()
@@ -180,7 +180,7 @@ func TestRuleB5BetweenNodes(t *testing.T) {
 		p.waiting()
 		entering.waits()
 		other := e.party(2)
-		e.must(other.Enter(e.t.Context()))
+		suite.OK(e.t, other.Enter(e.t.Context()))
 		entering.ok()
 		apart(p, other)
 	})
@@ -193,7 +193,7 @@ func TestRuleB6(t *testing.T) {
 			first, second := e.together()
 			guest := e.party(2)
 			prepare(e, guest)
-			e.must(guest.Enter(e.t.Context()))
+			suite.OK(e.t, guest.Enter(e.t.Context()))
 			e.untilNodes(2)
 			leaving := guest.leave()
 			apart(first, second)
@@ -221,7 +221,7 @@ func TestRuleB6(t *testing.T) {
 			e.untilNodes(1)
 			guest.waiting()
 			entering.waits()
-			e.must(first.Enter(e.t.Context()))
+			suite.OK(e.t, first.Enter(e.t.Context()))
 			entering.ok()
 			apart(first, guest)
 		})
@@ -250,10 +250,10 @@ func TestRuleB7(t *testing.T) {
 		})
 	}
 	t.Run("counted before the first look", func(t *testing.T) {
-		giveUp(t, jute.OpExists, 1, func(e *env, p *party, err error) { e.must(err) })
+		giveUp(t, jute.OpExists, 1, func(e *env, p *party, err error) { suite.OK(e.t, err) })
 	})
 	t.Run("counted before the delete", func(t *testing.T) {
-		giveUp(t, jute.OpDelete, 0, func(e *env, p *party, err error) { e.must(err); e.must(p.Leave(e.t.Context())) })
+		giveUp(t, jute.OpDelete, 0, func(e *env, p *party, err error) { suite.OK(e.t, err); suite.OK(e.t, p.Leave(e.t.Context())) })
 	})
 	t.Run("not counted", func(t *testing.T) {
 		giveUp(t, 0, 0, func(e *env, p *party, err error) {
@@ -290,7 +290,7 @@ func TestRuleB8(t *testing.T) {
 	onServers(t, func(e *env) {
 		e.create("0-member") // ahead of every UUID
 		p := e.party(2)
-		e.must(p.Enter(e.t.Context()))
+		suite.OK(e.t, p.Enter(e.t.Context()))
 		for _, late := range []string{"0-late", "zz-late"} {
 			e.create(late)
 		}
@@ -329,7 +329,7 @@ func TestRuleB9(t *testing.T) {
 	onServers(t, func(e *env) {
 		first, second := e.together()
 		guest := e.party(2)
-		e.must(guest.Enter(e.t.Context()))
+		suite.OK(e.t, guest.Enter(e.t.Context()))
 		leaving := guest.leave()
 		guest.watching(1)
 		e.create("zz-late")
@@ -342,10 +342,10 @@ func TestRuleB9(t *testing.T) {
 
 		e.delete("zz-late")
 		first, second = e.together()
-		e.must(guest.Enter(e.t.Context()))
+		suite.OK(e.t, guest.Enter(e.t.Context()))
 		apart(first, second)
 		begin := time.Now()
-		e.must(guest.Leave(e.t.Context()))
+		suite.OK(e.t, guest.Leave(e.t.Context()))
 		if d := time.Since(begin); d > time.Second {
 			e.t.Errorf("it took %v", d)
 		}
@@ -367,7 +367,7 @@ func TestRuleB11(t *testing.T) {
 			})
 			entering.waits()
 			other := e.party(2)
-			e.must(other.Enter(e.t.Context()))
+			suite.OK(e.t, other.Enter(e.t.Context()))
 			entering.ok()
 			apart(p, other)
 		})
@@ -378,7 +378,7 @@ func TestRuleB11(t *testing.T) {
 			first.network.Expire(e.t)
 			e.untilNodes(1)
 			e.wantErr(first.Leave(e.t.Context()), barriers.ErrMemberLost)
-			e.must(second.Leave(e.t.Context()))
+			suite.OK(e.t, second.Leave(e.t.Context()))
 			e.wantNothing(first, second)
 		})
 	})
@@ -389,7 +389,7 @@ func TestRuleB11(t *testing.T) {
 			lowest.watching(2)
 			lowest.network.Expire(e.t)
 			e.wantErr(a.ended(), barriers.ErrMemberLost)
-			e.must(highest.Leave(e.t.Context()))
+			suite.OK(e.t, highest.Leave(e.t.Context()))
 			e.wantNothing(lowest, highest)
 		})
 	})
@@ -401,7 +401,7 @@ func TestRuleB11(t *testing.T) {
 			highest.network.Expire(e.t)
 			highest.watching(1)
 			b.waits()
-			e.must(lowest.Leave(e.t.Context()))
+			suite.OK(e.t, lowest.Leave(e.t.Context()))
 			b.ok()
 			e.wantNothing(lowest, highest)
 		})
