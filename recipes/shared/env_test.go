@@ -3,7 +3,6 @@ package shared_test
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"sync"
 	"testing"
 
@@ -67,21 +66,7 @@ func onServers(t *testing.T, test func(e *env)) {
 
 func (e *env) start() {
 	e.t.Helper()
-	e.must(e.count.Start(e.t.Context()))
-}
-
-func (e *env) must(err error) {
-	e.t.Helper()
-	if err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) wantErr(err, want error) {
-	e.t.Helper()
-	if !errors.Is(err, want) {
-		e.t.Fatalf("the error is %v, want %v", err, want)
-	}
+	suite.OK(e.t, e.count.Start(e.t.Context()))
 }
 
 func (e *env) close(ctx context.Context) {
@@ -91,15 +76,14 @@ func (e *env) close(ctx context.Context) {
 
 func (e *env) closeCount(ctx context.Context, count *shared.Count) {
 	e.t.Helper()
-	e.must(count.Close(ctx))
+	suite.OK(e.t, count.Close(ctx))
 }
 
 // write sets the node's data, and makes the node if there is none.
 func (e *env) write(data []byte) framework.Stat {
 	e.t.Helper()
 	var stat framework.Stat
-	_, err := e.writer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(e.t.Context(), e.path)
-	e.must(err)
+	suite.Got(e.writer.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(e.t.Context(), e.path)).OK(e.t)
 	return stat
 }
 
@@ -111,8 +95,7 @@ func (e *env) set(count int32) framework.Stat {
 // onServer returns the number that the server has.
 func (e *env) onServer() int {
 	e.t.Helper()
-	data, err := e.writer.GetData().ForPath(e.t.Context(), e.path)
-	e.must(err)
+	data := suite.Got(e.writer.GetData().ForPath(e.t.Context(), e.path)).OK(e.t)
 	if len(data) != 4 {
 		e.t.Fatalf("the node has the data %q", data)
 	}
@@ -121,7 +104,7 @@ func (e *env) onServer() int {
 
 func (e *env) delete() {
 	e.t.Helper()
-	e.must(e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), e.path))
+	suite.OK(e.t, e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), e.path))
 }
 
 func (e *env) until(count int) {
@@ -137,8 +120,7 @@ func (e *env) untilConnected() {
 // wantWatches fails if the client has other than n watches.
 func (e *env) wantWatches(n int) {
 	e.t.Helper()
-	conn, err := zkclient.Of(e.client).Conn()
-	e.must(err)
+	conn := suite.Got(zkclient.Of(e.client).Conn()).OK(e.t)
 	if got := conn.Watches(); got != n {
 		e.t.Fatalf("the client has %d watches, want %d", got, n)
 	}
@@ -148,8 +130,7 @@ func (e *env) wantWatches(n int) {
 func newEnvAt(t *testing.T, b *suite.Backend, path string) *env {
 	t.Helper()
 	e := newEnv(t, b)
-	count, err := shared.NewCount(e.client, path, seed)
-	e.must(err)
+	count := suite.Got(shared.NewCount(e.client, path, seed)).OK(e.t)
 	t.Cleanup(func() { e.closeCount(context.WithoutCancel(t.Context()), count) })
 	e.path, e.count = path, count
 	return e

@@ -68,7 +68,7 @@ func TestSetConnectionFaults(t *testing.T) {
 			e.network.On(jute.OpSetData, suite.CutBefore, nil)
 			if err := change(e.t.Context()); err != nil { // bytes may have left, as far as the client knows
 				e.wantApplied(err, true)
-				e.must(change(e.t.Context()))
+				suite.OK(e.t, change(e.t.Context()))
 			}
 			e.until(2)
 		},
@@ -99,20 +99,20 @@ func TestSetOtherFaults(t *testing.T) {
 	setFaults{
 		"node deleted": func(e *env, change func(ctx context.Context) error) {
 			e.delete()
-			e.must(change(e.t.Context()))
+			suite.OK(e.t, change(e.t.Context()))
 			there, err := e.writer.CheckExists().ForPath(e.t.Context(), e.path)
-			e.must(err)
+			suite.OK(e.t, err)
 			if !there { // TrySet had the value of a node
 				_, _, err := e.count.TrySet(e.t.Context(), shared.VersionedValue[int]{Version: -1, Zxid: -1}, 2)
-				e.must(err)
+				suite.OK(e.t, err)
 			}
 			e.until(2)
 		},
 		"parent deleted": func(e *env, _ func(ctx context.Context) error) {
 			e.delete()
-			e.must(e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			suite.OK(e.t, e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			_, err := e.count.Set(e.t.Context(), 2)
-			e.must(err)
+			suite.OK(e.t, err)
 			if n := e.onServer(); n != 2 {
 				e.t.Errorf("the server has %d", n)
 			}
@@ -121,13 +121,13 @@ func TestSetOtherFaults(t *testing.T) {
 			ended, cancel := context.WithCancel(e.t.Context())
 			cancel()
 			err := change(ended)
-			e.wantErr(err, context.Canceled)
+			suite.WantErr(e.t, err, context.Canceled)
 			e.wantApplied(err, false)
 			heal := e.network.Isolate()
 			ctx, cancel := context.WithTimeout(e.t.Context(), 20*time.Millisecond)
 			defer cancel()
 			err = change(ctx)
-			e.wantErr(err, context.DeadlineExceeded)
+			suite.WantErr(e.t, err, context.DeadlineExceeded)
 			heal()
 			if n := e.onServer(); n != 1 {
 				e.t.Errorf("the server has %d", n)
@@ -136,13 +136,13 @@ func TestSetOtherFaults(t *testing.T) {
 		"closed": func(e *env, change func(ctx context.Context) error) {
 			e.close(e.t.Context())
 			err := change(e.t.Context())
-			e.wantErr(err, framework.ErrClosed)
+			suite.WantErr(e.t, err, framework.ErrClosed)
 			e.wantApplied(err, false)
 			e.wantWatches(0)
 		},
 		"client closed": func(e *env, change func(ctx context.Context) error) {
-			e.must(e.client.Close(e.t.Context()))
-			e.wantErr(change(e.t.Context()), framework.ErrClosed)
+			suite.OK(e.t, e.client.Close(e.t.Context()))
+			suite.WantErr(e.t, change(e.t.Context()), framework.ErrClosed)
 		},
 	}.run(t)
 }
@@ -183,11 +183,11 @@ func TestStartFaults(t *testing.T) {
 		onServers(t, func(e *env) {
 			e.set(1)
 			acl := framework.ACL{Perms: framework.PermAdmin, Scheme: "world", ID: "anyone"}
-			e.must(e.setACL(acl))
-			e.wantErr(e.count.Start(e.t.Context()), framework.ErrNoAuth)
+			suite.OK(e.t, e.setACL(acl))
+			suite.WantErr(e.t, e.count.Start(e.t.Context()), framework.ErrNoAuth)
 			e.wantWatches(0)
 			acl.Perms = framework.PermAll
-			e.must(e.setACL(acl))
+			suite.OK(e.t, e.setACL(acl))
 			e.start()
 		})
 	})
@@ -204,7 +204,7 @@ func TestFollowing(t *testing.T) {
 			e.set(1)
 			e.start()
 			_, err := e.count.Set(e.t.Context(), 2)
-			e.must(err)
+			suite.OK(e.t, err)
 			e.network.Lag() // the next server has read 1
 			e.network.Cut()
 			reads := e.network.Requests(jute.OpGetData)
@@ -226,7 +226,7 @@ func TestFollowing(t *testing.T) {
 			e.set(1)
 			e.start()
 			e.delete()
-			e.must(e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+			suite.OK(e.t, e.writer.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			e.set(2)
 			e.until(2)
 		})

@@ -44,6 +44,5 @@ func TestListenerLimit(t *testing.T) {
 
 func set(e *env, n int) {
 	e.t.Helper()
-	_, err := e.count.Set(e.t.Context(), n)
-	e.must(err)
+	suite.Got(e.count.Set(e.t.Context(), n)).OK(e.t)
 }

@@ -79,19 +79,19 @@ func TestArguments(t *testing.T) {
 		e.start()
 		var none context.Context
 		_, err := e.count.Set(e.t.Context(), 1<<31)
-		e.wantErr(err, framework.ErrInvalidOption)
+		suite.WantErr(e.t, err, framework.ErrInvalidOption)
 		_, _, err = e.count.TrySet(e.t.Context(), e.count.VersionedValue(), -1<<31-1)
-		e.wantErr(err, framework.ErrInvalidOption)
+		suite.WantErr(e.t, err, framework.ErrInvalidOption)
 		_, err = e.count.Update(e.t.Context(), nil)
-		e.wantErr(err, framework.ErrInvalidOption)
+		suite.WantErr(e.t, err, framework.ErrInvalidOption)
 		_, err = e.count.Set(none, 1)
-		e.wantErr(err, framework.ErrInvalidOption)
-		e.wantErr(e.count.Close(none), framework.ErrInvalidOption)
+		suite.WantErr(e.t, err, framework.ErrInvalidOption)
+		suite.WantErr(e.t, e.count.Close(none), framework.ErrInvalidOption)
 		for range e.count.Updates(none) {
 			e.t.Error("Updates without a context has a value")
 		}
 		_, _, err = e.count.TrySet(e.t.Context(), shared.VersionedValue[int]{Version: -1, Zxid: 5}, 1)
-		e.wantErr(err, framework.ErrBadVersion)
+		suite.WantErr(e.t, err, framework.ErrBadVersion)
 		there, err := e.writer.CheckExists().ForPath(e.t.Context(), e.path)
 		if err != nil || there {
 			e.t.Errorf("the node is there: %t, %v", there, err)

@@ -28,7 +28,7 @@ func TestSeed(t *testing.T) {
 		e.close(t.Context())
 		e.set(3)
 		other := e.newCount()
-		e.must(other.Start(t.Context()))
+		suite.OK(e.t, other.Start(t.Context()))
 		if n := e.onServer(); n != 3 || other.Count() != 3 {
 			t.Errorf("the node has %d, the count is %d, want 3", n, other.Count())
 		}
@@ -121,7 +121,7 @@ func TestVersionOverflow(t *testing.T) {
 		e.start()
 		before := e.network.Requests(jute.OpSetData)
 		_, _, err := e.count.TrySet(e.t.Context(), shared.VersionedValue[int]{Value: 1, Version: -1, Zxid: 1}, 2)
-		e.wantErr(err, framework.ErrBadVersion)
+		suite.WantErr(e.t, err, framework.ErrBadVersion)
 		if n := e.network.Requests(jute.OpSetData) - before; n != 0 {
 			e.t.Errorf("%d requests", n)
 		}
@@ -149,8 +149,7 @@ func TestSetWithoutNode(t *testing.T) {
 			e.t.Fatalf("made again: %t, %v", set, err)
 		}
 		e.delete()
-		_, err = e.count.Set(e.t.Context(), 3)
-		e.must(err)
+		suite.Got(e.count.Set(e.t.Context(), 3)).OK(e.t)
 		e.delete()
 		v, err := e.count.Update(e.t.Context(), func(n int) (int, error) { return n + 1, nil })
 		if err != nil || v.Value != 4 || e.onServer() != 4 {
@@ -191,7 +190,7 @@ func TestUpdate(t *testing.T) {
 		e.until(seed + writers*rounds)
 		mine := errors.New("mine")
 		_, err := e.count.Update(t.Context(), func(int) (int, error) { return 0, mine })
-		e.wantErr(err, mine)
+		suite.WantErr(e.t, err, mine)
 	})
 }
 
@@ -204,8 +203,7 @@ func TestRequests(t *testing.T) {
 		other.start()
 		writes, reads := e.network.Requests(jute.OpSetData), other.network.Requests(jute.OpGetData)
 		for n := range 5 {
-			_, err := e.count.Set(t.Context(), 100+n)
-			e.must(err)
+			suite.Got(e.count.Set(t.Context(), 100+n)).OK(e.t)
 			other.until(100 + n)
 		}
 		if n := e.network.Requests(jute.OpSetData) - writes; n != 5 {

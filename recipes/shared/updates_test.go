@@ -77,8 +77,7 @@ func TestListenersHearChanges(t *testing.T) {
 		e.count.Listenable().Add(func(_ context.Context, v shared.VersionedValue[int]) { values = append(values, v.Value) })
 		e.start()
 		for _, n := range []int{seed, seed, 1, 1} {
-			_, err := e.count.Set(t.Context(), n)
-			e.must(err)
+			suite.Got(e.count.Set(t.Context(), n)).OK(e.t)
 			synctest.Wait()
 		}
 		e.network.Cut() // after which the value is read again
