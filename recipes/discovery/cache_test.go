@@ -16,9 +16,8 @@ import (
 // cached returns a cache of orders that is started.
 func (f *fixture) cached() *discovery.ServiceCache[string] {
 	f.t.Helper()
-	c, err := f.registry.Cache("orders")
-	f.must(err)
-	f.must(c.Start(f.t.Context()))
+	c := suite.Got(f.registry.Cache("orders")).OK(f.t)
+	suite.OK(f.t, c.Start(f.t.Context()))
 	return c
 }
 
@@ -58,8 +57,8 @@ func TestCache(t *testing.T) {
 			want []string
 		}{
 			{func() {}, []string{"a=x", "b=x", "c=x"}},
-			{func() { f.must(f.registry.Update(ctx, of("a", "y"))) }, []string{"a=y", "b=x", "c=x"}},
-			{func() { f.must(f.registry.Unregister(ctx, "orders", "b")) }, []string{"a=y", "c=x"}},
+			{func() { suite.OK(f.t, f.registry.Update(ctx, of("a", "y"))) }, []string{"a=y", "b=x", "c=x"}},
+			{func() { suite.OK(f.t, f.registry.Unregister(ctx, "orders", "b")) }, []string{"a=y", "c=x"}},
 			{func() { f.register(other); f.register(of("d", "x")) }, []string{"a=y", "c=x", "d=x"}},
 		}
 		for list := range c.Updates(ctx) {
@@ -72,7 +71,7 @@ func TestCache(t *testing.T) {
 			}
 			steps[step].do()
 		}
-		f.must(c.Close(ctx))
+		suite.OK(f.t, c.Close(ctx))
 		if got := texts(c.Instances()); len(got) != 3 {
 			t.Errorf("after Close: %q", got)
 		}
@@ -86,14 +85,13 @@ func TestCache(t *testing.T) {
 // Updates waits for Start, and ends with its context and with the registry.
 func TestUpdatesEnd(t *testing.T) {
 	virtual(t, func(f *fixture) {
-		c, err := f.registry.Cache("orders")
-		f.must(err)
+		c := suite.Got(f.registry.Cache("orders")).OK(f.t)
 		ctx, cancel := context.WithTimeout(f.t.Context(), time.Second)
 		defer cancel()
 		for range c.Updates(ctx) {
 			f.t.Error("an update before Start")
 		}
-		f.must(c.Start(f.t.Context()))
+		suite.OK(f.t, c.Start(f.t.Context()))
 		ended := make(chan int)
 		go func() {
 			n := 0
@@ -103,7 +101,7 @@ func TestUpdatesEnd(t *testing.T) {
 			ended <- n
 		}()
 		f.settled()
-		f.must(f.registry.Close(f.t.Context()))
+		suite.OK(f.t, f.registry.Close(f.t.Context()))
 		if n := <-ended; n != 1 {
 			f.t.Errorf("%d updates", n)
 		}
@@ -122,9 +120,8 @@ func TestStrangers(t *testing.T) {
 			f.write(fmt.Sprint("s", i), data)
 			paths = append(paths, f.path(fmt.Sprint("s", i)))
 		}
-		_, err := f.operator.Create().WithACL(framework.ACL{Perms: framework.PermDelete, Scheme: "world", ID: "anyone"}).WithData([]byte("{}")).ForPath(ctx, f.path("t"))
-		f.must(err)
-		_, err = f.registry.QueryForInstance(ctx, "orders", "s3")
+		suite.Got(f.operator.Create().WithACL(framework.ACL{Perms: framework.PermDelete, Scheme: "world", ID: "anyone"}).WithData([]byte("{}")).ForPath(ctx, f.path("t"))).OK(f.t)
+		_, err := f.registry.QueryForInstance(ctx, "orders", "s3")
 		if err == nil || !strings.Contains(err.Error(), f.path("s3")) {
 			t.Errorf("error %v", err)
 		}
@@ -149,7 +146,7 @@ func TestStrangers(t *testing.T) {
 		f.shows(c, "a=x", "b=x", "s0=good")
 		f.write("s0", "bad again")
 		f.shows(c, "a=x", "b=x")
-		f.must(f.registry.Close(ctx))
+		suite.OK(f.t, f.registry.Close(ctx))
 	})
 }
 
@@ -185,7 +182,7 @@ func TestCacheFaults(t *testing.T) {
 				f.shows(c, "a=x")
 				fault(f)
 				f.shows(c, "a=x", "b=")
-				f.must(f.registry.Close(t.Context()))
+				suite.OK(f.t, f.registry.Close(t.Context()))
 			})
 		})
 	}
@@ -193,25 +190,24 @@ func TestCacheFaults(t *testing.T) {
 		virtual(t, func(f *fixture) {
 			f.write("a", `{"id":"a","payload":"x"}`)
 			c := f.cached()
-			f.must(f.client.Close(f.t.Context()))
+			suite.OK(f.t, f.client.Close(f.t.Context()))
 			f.shows(c, "a=x")
-			f.must(c.Close(f.t.Context()))
+			suite.OK(f.t, c.Close(f.t.Context()))
 		})
 	})
 	t.Run("start ends", func(t *testing.T) {
 		virtual(t, func(f *fixture) {
 			heal := f.network.Isolate()
-			c, err := f.registry.Cache("orders")
-			f.must(err)
+			c := suite.Got(f.registry.Cache("orders")).OK(f.t)
 			ctx, cancel := context.WithTimeout(f.t.Context(), 50*time.Millisecond)
 			defer cancel()
 			suite.WantErr(f.t, c.Start(ctx), context.DeadlineExceeded)
 			heal()
-			f.must(c.Start(f.t.Context()))
+			suite.OK(f.t, c.Start(f.t.Context()))
 			ended, end := context.WithCancel(f.t.Context())
 			end()
-			f.must(c.Close(ended))
-			f.must(f.registry.Close(f.t.Context()))
+			suite.OK(f.t, c.Close(ended))
+			suite.OK(f.t, f.registry.Close(f.t.Context()))
 		})
 	})
 }
@@ -223,10 +219,8 @@ func TestCacheAfterDataLoss(t *testing.T) {
 		instances := func(payload string) (zxids []int64) {
 			for _, id := range []string{"a", "b"} {
 				var stat framework.Stat
-				data, err := discovery.JSON[string]().Encode(of(id, payload))
-				f.must(err)
-				_, err = f.operator.Create().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))
-				f.must(err)
+				data := suite.Got(discovery.JSON[string]().Encode(of(id, payload))).OK(f.t)
+				suite.Got(f.operator.Create().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))).OK(f.t)
 				zxids = append(zxids, stat.Mzxid)
 			}
 			return zxids
@@ -238,14 +232,14 @@ func TestCacheAfterDataLoss(t *testing.T) {
 		f.b.Server().RestartEmpty()
 		settle(10 * suite.SessionTimeout)
 		other, _ := f.b.Client(f.t) // its session has a zxid, as that of the client had
-		f.must(other.BlockUntilConnected(f.t.Context()))
-		f.must(f.operator.BlockUntilConnected(f.t.Context()))
+		suite.OK(f.t, other.BlockUntilConnected(f.t.Context()))
+		suite.OK(f.t, f.operator.BlockUntilConnected(f.t.Context()))
 		if now := instances("y"); !slices.Equal(now, before) {
 			f.t.Fatalf("the zxids are %d, and were %d", now, before)
 		}
 		heal()
 		f.shows(c, "a=y", "b=y")
-		f.must(c.Close(f.t.Context()))
+		suite.OK(f.t, c.Close(f.t.Context()))
 	})
 }
 
@@ -256,10 +250,8 @@ func TestCacheAfterRestoredSnapshot(t *testing.T) {
 		f, older := newFixture(t, first), newFixture(t, second)
 		set := func(f *fixture, id, payload string) int64 {
 			var stat framework.Stat
-			data, err := discovery.JSON[string]().Encode(of(id, payload))
-			f.must(err)
-			_, err = f.operator.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(t.Context(), f.path(id))
-			f.must(err)
+			data := suite.Got(discovery.JSON[string]().Encode(of(id, payload))).OK(f.t)
+			suite.Got(f.operator.Create().OrSetData().CreatingParentsIfNeeded().WithData(data).StoringStatIn(&stat).ForPath(t.Context(), f.path(id))).OK(f.t)
 			return stat.Mzxid
 		}
 		for _, twin := range []*fixture{f, older} {
@@ -278,6 +270,6 @@ func TestCacheAfterRestoredSnapshot(t *testing.T) {
 			t.Fatalf("the zxid is %d, and was %d", now, before)
 		}
 		f.shows(c, "a=z", "b=x")
-		f.must(c.Close(t.Context()))
+		suite.OK(f.t, c.Close(t.Context()))
 	})
 }

@@ -39,15 +39,13 @@ func TestServersCutOffFromZooKeeper(t *testing.T) {
 			for _, id := range []string{"a", "b", "c"} {
 				client, network := f.b.Client(f.t)
 				r := f.newRegistry(client)
-				f.must(r.Start(f.t.Context()))
-				_, err := r.Register(f.t.Context(), of(id, "x"))
-				f.must(err)
+				suite.OK(f.t, r.Start(f.t.Context()))
+				suite.Got(r.Register(f.t.Context(), of(id, "x"))).OK(f.t)
 				networks = append(networks, network)
 			}
 			lookup := f.newRegistry(f.operator)
-			p, err := lookup.Provider("orders", discovery.ProviderConfig[string]{EmptyProtection: protection})
-			f.must(err)
-			f.must(p.Start(f.t.Context()))
+			p := suite.Got(lookup.Provider("orders", discovery.ProviderConfig[string]{EmptyProtection: protection})).OK(f.t)
+			suite.OK(f.t, p.Start(f.t.Context()))
 			f.offers(p, "before", "abc")
 			for _, network := range networks {
 				heals = append(heals, network.Isolate())
@@ -84,7 +82,7 @@ func TestEmptyProtection(t *testing.T) {
 		}
 		f.settled()
 		gone := func(id string) {
-			f.must(f.registry.Unregister(ctx, "orders", id))
+			suite.OK(f.t, f.registry.Unregister(ctx, "orders", id))
 			f.settled()
 		}
 		gone("a")
@@ -110,7 +108,7 @@ func TestEmptyProtection(t *testing.T) {
 		f.offers(p, "another one", "e")
 		e := of("e", "x")
 		e.Disabled = true
-		f.must(f.registry.Update(ctx, e))
+		suite.OK(f.t, f.registry.Update(ctx, e))
 		f.settled()
 		f.offers(p, "an operator has disabled it", "")
 		gone("e")
@@ -123,7 +121,7 @@ func TestEmptyProtection(t *testing.T) {
 		f.register(of("f", "hidden"))
 		f.settled()
 		f.offers(p, "it is back, and not accepted", "")
-		f.must(f.registry.Close(ctx))
+		suite.OK(f.t, f.registry.Close(ctx))
 	})
 }
 
@@ -134,8 +132,7 @@ func TestProviderUpdates(t *testing.T) {
 		t, ctx := f.t, f.t.Context()
 		config := protected
 		config.DownTime = 10 * time.Second
-		p, err := f.registry.Provider("orders", config)
-		f.must(err)
+		p := suite.Got(f.registry.Provider("orders", config)).OK(f.t)
 		var got []string
 		began := time.Now()
 		follow := func(ctx context.Context) chan struct{} {
@@ -155,7 +152,7 @@ func TestProviderUpdates(t *testing.T) {
 		first := follow(ended)
 		settle(time.Second)
 		f.start()
-		f.must(p.Start(ctx))
+		suite.OK(f.t, p.Start(ctx))
 		f.register(of("a", "x"))
 		settle(time.Second)
 		f.register(of("b", "x"))
@@ -163,9 +160,9 @@ func TestProviderUpdates(t *testing.T) {
 		p.NoteError(of("a", "x"))
 		p.NoteError(of("a", "x"))
 		settle(20 * time.Second)
-		f.must(f.registry.Unregister(ctx, "orders", "a"))
+		suite.OK(f.t, f.registry.Unregister(ctx, "orders", "a"))
 		settle(5 * time.Second)
-		f.must(f.registry.Unregister(ctx, "orders", "b"))
+		suite.OK(f.t, f.registry.Unregister(ctx, "orders", "b"))
 		settle(2 * time.Minute)
 		end()
 		<-first
@@ -178,7 +175,7 @@ func TestProviderUpdates(t *testing.T) {
 		}
 		second := follow(ctx)
 		settle(time.Second)
-		f.must(f.registry.Close(ctx))
+		suite.OK(f.t, f.registry.Close(ctx))
 		<-second
 		for range (*discovery.ServiceProvider[string])(nil).Updates(ctx) {
 			t.Error("a nil provider has instances")

@@ -75,12 +75,12 @@ var cells = []struct {
 		_, err := f.registry.Register(f.t.Context(), of("a", "x"))
 		suite.WantErr(f.t, err, framework.ErrClosed)
 		<-hit
-		f.must(<-closed)
+		suite.OK(f.t, <-closed)
 		f.until()
 	}},
 	{"RegisterNoClient", suite.InVirtualTime, func(f *fixture) {
 		f.start()
-		f.must(f.client.Close(f.t.Context()))
+		suite.OK(f.t, f.client.Close(f.t.Context()))
 		_, err := f.registry.Register(f.t.Context(), of("a", "x"))
 		suite.WantErr(f.t, err, framework.ErrClosed)
 		f.until()
@@ -89,7 +89,7 @@ var cells = []struct {
 	{"Reconnect", some, func(f *fixture) {
 		before := f.registered()
 		f.network.Cut()
-		f.must(f.client.Sync().ForPath(f.t.Context(), "/"))
+		suite.OK(f.t, f.client.Sync().ForPath(f.t.Context(), "/"))
 		if after := f.untilOwned("a", "x"); after.Czxid != before.Czxid || after.Mzxid != before.Mzxid {
 			f.t.Error("a reconnect has written the node")
 		}
@@ -124,9 +124,9 @@ var cells = []struct {
 	}},
 	{"StartEnds", suite.InVirtualTime, func(f *fixture) { // its context bounds Start, and nothing else
 		ctx, cancel := context.WithCancel(f.t.Context())
-		f.must(f.registry.Start(ctx))
+		suite.OK(f.t, f.registry.Start(ctx))
 		_, err := f.registry.Register(ctx, of("a", "x"))
-		f.must(err)
+		suite.OK(f.t, err)
 		cancel()
 		f.delete("a")
 		f.untilOwned("a", "x")
@@ -143,12 +143,12 @@ var cells = []struct {
 		f.registered()
 		ctx, cancel := context.WithCancel(f.t.Context())
 		cancel()
-		f.must(f.registry.Close(ctx))
+		suite.OK(f.t, f.registry.Close(ctx))
 		f.ended()
 	}},
 	{"NoClient", suite.InVirtualTime, func(f *fixture) {
 		f.registered()
-		f.must(f.client.Close(f.t.Context()))
+		suite.OK(f.t, f.client.Close(f.t.Context()))
 		f.until()
 		f.ended()
 	}},
@@ -208,7 +208,7 @@ var cells = []struct {
 			suite.WantErr(f.t, err, framework.ErrClosed)
 		}
 		<-hit
-		f.must(<-closed)
+		suite.OK(f.t, <-closed)
 		f.until()
 	}},
 
@@ -248,8 +248,8 @@ var cells = []struct {
 	}},
 	{"UnregisterNoClient", suite.InVirtualTime, func(f *fixture) {
 		f.registered()
-		f.must(f.client.Close(f.t.Context()))
-		f.must(f.registry.Unregister(f.t.Context(), "orders", "a"))
+		suite.OK(f.t, f.client.Close(f.t.Context()))
+		suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"))
 		f.until()
 	}},
 }
@@ -290,7 +290,7 @@ func (f *fixture) updateAt(fate suite.Fate, then func()) {
 	f.t.Helper()
 	f.registered()
 	hit := f.network.On(jute.OpSetData, fate, then)
-	f.must(f.registry.Update(f.t.Context(), of("a", "y")))
+	suite.OK(f.t, f.registry.Update(f.t.Context(), of("a", "y")))
 	<-hit
 	f.untilOwned("a", "y")
 	f.ended()
@@ -301,11 +301,11 @@ func (f *fixture) unregisterAt(fate suite.Fate, then func()) {
 	f.t.Helper()
 	f.registered()
 	hit := f.network.On(jute.OpDelete, fate, then)
-	f.must(f.registry.Unregister(f.t.Context(), "orders", "a"))
+	suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"))
 	<-hit
 	f.until()
 	f.network.Cut()
-	f.must(f.client.Sync().ForPath(f.t.Context(), "/"))
+	suite.OK(f.t, f.client.Sync().ForPath(f.t.Context(), "/"))
 	f.until()
 	f.ended()
 }
@@ -379,7 +379,7 @@ func TestLostRegistration(t *testing.T) {
 					return
 				}
 				f.until("a=x", "a0=other")
-				f.must(f.registry.Unregister(f.t.Context(), "orders", "a"))
+				suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"))
 				f.until("a0=other")
 				f.ended()
 			})
@@ -395,11 +395,11 @@ func TestNotEmpty(t *testing.T) {
 		i.Type = discovery.Static
 		f.register(i)
 		_, err := f.operator.Create().ForPath(f.t.Context(), f.path("a")+"/child")
-		f.must(err)
+		suite.OK(f.t, err)
 		suite.WantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
 		suite.WantErr(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"), framework.ErrNotEmpty)
-		f.must(f.operator.Delete().ForPath(f.t.Context(), f.path("a")+"/child"))
-		f.must(f.registry.Unregister(f.t.Context(), "orders", "a"))
+		suite.OK(f.t, f.operator.Delete().ForPath(f.t.Context(), f.path("a")+"/child"))
+		suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", "a"))
 		if got := f.payloads(); !slices.Equal(got, []string{}) {
 			f.t.Errorf("left %q", got)
 		}

@@ -42,7 +42,7 @@ func newFixture(t *testing.T, b *suite.Backend, opts ...discovery.Option) *fixtu
 	f.operator, _ = b.Client(t)
 	f.client, f.network = b.Client(t, framework.WithLogger(slog.New(f.log)))
 	for _, client := range []*framework.Client{f.client, f.operator} {
-		f.must(client.BlockUntilConnected(t.Context()))
+		suite.OK(f.t, client.BlockUntilConnected(t.Context()))
 	}
 	f.registry = f.newRegistry(f.client, opts...)
 	return f
@@ -51,8 +51,7 @@ func newFixture(t *testing.T, b *suite.Backend, opts ...discovery.Option) *fixtu
 // newRegistry returns a registry of a client, which is closed at the end of the test.
 func (f *fixture) newRegistry(client *framework.Client, opts ...discovery.Option) *registry {
 	f.t.Helper()
-	r, err := discovery.NewServiceDiscovery(client, f.base, discovery.JSON[string](discovery.WithEnabledKey()), opts...)
-	f.must(err)
+	r := suite.Got(discovery.NewServiceDiscovery(client, f.base, discovery.JSON[string](discovery.WithEnabledKey()), opts...)).OK(f.t)
 	f.t.Cleanup(func() {
 		err := r.Close(context.WithoutCancel(f.t.Context()))
 		if err != nil && !errors.Is(err, framework.ErrClosed) && !errors.Is(err, context.DeadlineExceeded) { // what the test has seen
@@ -62,16 +61,9 @@ func (f *fixture) newRegistry(client *framework.Client, opts ...discovery.Option
 	return r
 }
 
-func (f *fixture) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
 func (f *fixture) start() {
 	f.t.Helper()
-	f.must(f.registry.Start(f.t.Context()))
+	suite.OK(f.t, f.registry.Start(f.t.Context()))
 }
 
 // of returns an instance of the service orders.
@@ -81,8 +73,7 @@ func of(id, payload string) instance {
 
 func (f *fixture) register(i instance) instance {
 	f.t.Helper()
-	got, err := f.registry.Register(f.t.Context(), i)
-	f.must(err)
+	got := suite.Got(f.registry.Register(f.t.Context(), i)).OK(f.t)
 	return got
 }
 
@@ -91,17 +82,15 @@ func (f *fixture) path(id string) string { return paths.Make(f.base, "orders", i
 // payloads lists the instances of orders as the operator sees them, as id=payload.
 func (f *fixture) payloads() []string {
 	f.t.Helper()
-	f.must(f.operator.Sync().ForPath(f.t.Context(), "/"))
-	instances, err := f.newQuery().QueryForInstances(f.t.Context(), "orders")
-	f.must(err)
+	suite.OK(f.t, f.operator.Sync().ForPath(f.t.Context(), "/"))
+	instances := suite.Got(f.newQuery().QueryForInstances(f.t.Context(), "orders")).OK(f.t)
 	return texts(instances)
 }
 
 // newQuery returns a registry of the operator that only looks instances up.
 func (f *fixture) newQuery() *registry {
 	f.t.Helper()
-	r, err := discovery.NewServiceDiscovery(f.operator, f.base, discovery.JSON[string]())
-	f.must(err)
+	r := suite.Got(discovery.NewServiceDiscovery(f.operator, f.base, discovery.JSON[string]())).OK(f.t)
 	return r
 }
 
@@ -133,8 +122,7 @@ func (f *fixture) untilOwned(id, payload string) framework.Stat {
 	f.t.Helper()
 	var stat framework.Stat
 	suite.Eventually(f.t, "the node of this session", func() bool {
-		there, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))
-		f.must(err)
+		there := suite.Got(f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))).OK(f.t)
 		return there && stat.EphemeralOwner == f.client.SessionID() && stat.EphemeralOwner != 0
 	})
 	f.until(id + "=" + payload)
@@ -144,7 +132,7 @@ func (f *fixture) untilOwned(id, payload string) framework.Stat {
 // ended waits until no instance is registered, and fails if a watch of the client is left.
 func (f *fixture) ended() {
 	f.t.Helper()
-	f.must(f.registry.Close(f.t.Context()))
+	suite.OK(f.t, f.registry.Close(f.t.Context()))
 	f.until()
 	if f.b.Virtual {
 		synctest.Wait()
@@ -158,25 +146,23 @@ func (f *fixture) ended() {
 // service makes the parent of the instances, so that a create is the first request.
 func (f *fixture) service() {
 	f.t.Helper()
-	_, err := f.operator.Create().CreatingParentsIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders"))
-	f.must(err)
+	suite.Got(f.operator.Create().CreatingParentsIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders"))).OK(f.t)
 }
 
 func (f *fixture) delete(id string) {
 	f.t.Helper()
-	f.must(f.operator.Delete().ForPath(f.t.Context(), f.path(id)))
+	suite.OK(f.t, f.operator.Delete().ForPath(f.t.Context(), f.path(id)))
 }
 
 func (f *fixture) deleteService() {
 	f.t.Helper()
-	f.must(f.operator.Delete().DeletingChildrenIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders")))
+	suite.OK(f.t, f.operator.Delete().DeletingChildrenIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders")))
 }
 
 // write has the operator write into a node, and make it if it is missing.
 func (f *fixture) write(id, data string) {
 	f.t.Helper()
-	_, err := f.operator.Create().CreatingParentContainersIfNeeded().OrSetData().WithData([]byte(data)).ForPath(f.t.Context(), f.path(id))
-	f.must(err)
+	suite.Got(f.operator.Create().CreatingParentContainersIfNeeded().OrSetData().WithData([]byte(data)).ForPath(f.t.Context(), f.path(id))).OK(f.t)
 }
 
 // each runs a test in virtual time and on a real server.

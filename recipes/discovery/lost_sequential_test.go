@@ -19,10 +19,10 @@ func TestStartBehindALostSequentialCreate(t *testing.T) {
 		f := newFixture(t, b)
 		client, err := framework.NewClient(b.ConnectString(), retry.None(), framework.WithDialer(f.network.Dial),
 			framework.WithoutEnsembleTracker(), framework.WithConnectionTimeout(100*time.Millisecond))
-		f.must(err)
-		f.must(client.Start(t.Context()))
+		suite.OK(f.t, err)
+		suite.OK(f.t, client.Start(t.Context()))
 		defer func() { _ = client.Close(context.WithoutCancel(t.Context())) }() // its session may be over
-		f.must(client.BlockUntilConnected(t.Context()))
+		suite.OK(f.t, client.BlockUntilConnected(t.Context()))
 		f.registry = f.newRegistry(client)
 		f.service()
 		i := of("a", "x")

@@ -77,7 +77,7 @@ func TestInstanceMisuse(t *testing.T) {
 			suite.Got(f.registry.QueryForInstances(ctx, name)).Fails(t, framework.ErrInvalidPath)
 			suite.Got(f.registry.QueryForInstance(ctx, "orders", name)).Fails(t, framework.ErrInvalidPath)
 			suite.Got(f.registry.Cache(name)).Fails(t, framework.ErrInvalidPath)
-			f.must(f.registry.Unregister(ctx, name, name)) // it is not registered
+			suite.OK(f.t, f.registry.Unregister(ctx, name, name)) // it is not registered
 		}
 		for _, config := range []discovery.ProviderConfig[string]{{ErrorThreshold: -1}, {DownTime: -1}, {EmptyProtection: -1}} {
 			suite.Got(f.registry.Provider("orders", config)).Fails(t, framework.ErrInvalidOption)
@@ -96,18 +96,14 @@ func TestSlashes(t *testing.T) {
 			i := of("a", "x")
 			i.Name = name
 			f.register(i)
-			there, err := f.operator.CheckExists().ForPath(ctx, paths.Make(f.base, name, "a"))
-			f.must(err)
-			got, err := f.registry.QueryForInstances(ctx, strings.Trim(name, "/"))
-			f.must(err)
+			there := suite.Got(f.operator.CheckExists().ForPath(ctx, paths.Make(f.base, name, "a"))).OK(f.t)
+			got := suite.Got(f.registry.QueryForInstances(ctx, strings.Trim(name, "/"))).OK(f.t)
 			if !there || len(got) != 1 || got[0].Name != name {
 				t.Errorf("%s: %v, instances %v", name, there, got)
 			}
-			p, err := f.registry.Provider(strings.Trim(name, "/"), discovery.ProviderConfig[string]{ErrorThreshold: 1})
-			f.must(err)
-			f.must(p.Start(ctx))
-			chosen, err := p.Instance()
-			f.must(err)
+			p := suite.Got(f.registry.Provider(strings.Trim(name, "/"), discovery.ProviderConfig[string]{ErrorThreshold: 1})).OK(f.t)
+			suite.OK(f.t, p.Start(ctx))
+			chosen := suite.Got(p.Instance()).OK(f.t)
 			p.NoteError(chosen)
 			if _, err := p.Instance(); !errors.Is(err, discovery.ErrNoInstance) {
 				t.Errorf("%s: its error is not noted: %v", name, err)
@@ -115,17 +111,14 @@ func TestSlashes(t *testing.T) {
 		}
 		again := of("a", "y")
 		again.Name = "/shop/orders/"
-		f.must(f.registry.Update(ctx, again))
-		f.must(f.registry.Unregister(ctx, "/shop/orders", "a"))
-		left, err := f.registry.QueryForInstances(ctx, "shop/orders")
-		f.must(err)
+		suite.OK(f.t, f.registry.Update(ctx, again))
+		suite.OK(f.t, f.registry.Unregister(ctx, "/shop/orders", "a"))
+		left := suite.Got(f.registry.QueryForInstances(ctx, "shop/orders")).OK(f.t)
 		if len(left) > 0 {
 			t.Errorf("unregistered by another form of the name: %v", left)
 		}
-		names, err := f.registry.QueryForNames(ctx)
-		f.must(err)
-		bills, err := f.registry.QueryForInstances(ctx, "shop/bills")
-		f.must(err)
+		names := suite.Got(f.registry.QueryForNames(ctx)).OK(f.t)
+		bills := suite.Got(f.registry.QueryForInstances(ctx, "shop/bills")).OK(f.t)
 		if !slices.Equal(names, []string{"shop"}) || len(bills) != 1 {
 			t.Errorf("names %q, instances of bills %v", names, bills)
 		}
@@ -144,12 +137,11 @@ func TestWithPath(t *testing.T) {
 		suite.Got(f.registry.Register(ctx, i)).Fails(f.t, framework.ErrInvalidPath)
 		i.Name = f.base + ".deep.er/orders"
 		f.register(i)
-		got, err := f.registry.QueryForInstances(ctx, i.Name)
-		f.must(err)
+		got := suite.Got(f.registry.QueryForInstances(ctx, i.Name)).OK(f.t)
 		if there, err := f.operator.CheckExists().ForPath(ctx, f.base+"/deep/er/orders/a"); len(got) != 1 || !there || err != nil {
 			f.t.Errorf("instances %v, %v, %v", got, there, err)
 		}
-		f.must(f.registry.Unregister(ctx, i.Name, "a"))
+		suite.OK(f.t, f.registry.Unregister(ctx, i.Name, "a"))
 		f.ended()
 	}, discovery.WithPath(path))
 }

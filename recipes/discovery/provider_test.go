@@ -87,9 +87,8 @@ func TestStickyTogether(t *testing.T) {
 // provider returns a provider of orders that is started.
 func (f *fixture) provider(config discovery.ProviderConfig[string]) *discovery.ServiceProvider[string] {
 	f.t.Helper()
-	p, err := f.registry.Provider("orders", config)
-	f.must(err)
-	f.must(p.Start(f.t.Context()))
+	p := suite.Got(f.registry.Provider("orders", config)).OK(f.t)
+	suite.OK(f.t, p.Start(f.t.Context()))
 	return p
 }
 
@@ -130,8 +129,8 @@ func TestProvider(t *testing.T) {
 			t.Errorf("instances %q", got)
 		}
 		disabled.Disabled = false
-		f.must(f.registry.Update(t.Context(), disabled))
-		f.must(f.registry.Unregister(t.Context(), "orders", "a"))
+		suite.OK(f.t, f.registry.Update(t.Context(), disabled))
+		suite.OK(f.t, f.registry.Unregister(t.Context(), "orders", "a"))
 		f.settled()
 		if got := texts(p.Instances()); !slices.Equal(got, []string{"b=x", "d=x"}) {
 			t.Errorf("instances %q", got)
@@ -205,7 +204,7 @@ func TestDown(t *testing.T) {
 		q.NoteError(other)
 		elsewhere := a
 		elsewhere.Address = "10.0.0.8"
-		f.must(f.registry.Update(t.Context(), elsewhere))
+		suite.OK(f.t, f.registry.Update(t.Context(), elsewhere))
 		settle(200 * time.Millisecond)
 		want("the same id elsewhere", q, "a", "b")
 		q.NoteError(elsewhere)
@@ -247,7 +246,7 @@ func TestProviderTogether(t *testing.T) {
 		for n := range 10 {
 			id := fmt.Sprint("b", n)
 			f.register(of(id, "x"))
-			f.must(f.registry.Unregister(f.t.Context(), "orders", id))
+			suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", id))
 		}
 		close(stop)
 		all.Wait()
@@ -258,13 +257,12 @@ func TestProviderTogether(t *testing.T) {
 // A provider can be made while nothing works, and is not one before Start.
 func TestProviderBeforeStart(t *testing.T) {
 	virtual(t, func(f *fixture) {
-		p, err := f.registry.Provider("orders", discovery.ProviderConfig[string]{})
-		f.must(err)
+		p := suite.Got(f.registry.Provider("orders", discovery.ProviderConfig[string]{})).OK(f.t)
 		suite.Got(p.Instance()).Fails(f.t, framework.ErrNotStarted)
 		if got := p.Instances(); len(got) > 0 {
 			f.t.Errorf("instances %v", got)
 		}
-		f.must(f.registry.Close(f.t.Context()))
+		suite.OK(f.t, f.registry.Close(f.t.Context()))
 		suite.WantErr(f.t, p.Start(f.t.Context()), framework.ErrClosed)
 	})
 }

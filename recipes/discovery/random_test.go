@@ -35,7 +35,7 @@ func TestRandomHistories(t *testing.T) {
 				f.expire()
 				f.until(want...)
 				f.shows(cache, want...)
-				f.must(f.registry.Close(f.t.Context()))
+				suite.OK(f.t, f.registry.Close(f.t.Context()))
 				f.until()
 			})
 		})
@@ -58,7 +58,7 @@ func (f *fixture) step(random *rand.Rand, step int, known map[string]string) {
 		known[id] = i.Payload
 	case 4, 5:
 		if err := f.registry.Unregister(ctx, "orders", id); err != nil {
-			f.must(f.registry.Unregister(f.t.Context(), "orders", id))
+			suite.OK(f.t, f.registry.Unregister(f.t.Context(), "orders", id))
 		}
 		delete(known, id)
 	case 6:
@@ -93,7 +93,7 @@ func TestUnregisterRace(t *testing.T) {
 			unregistered := make(chan error, 1)
 			go func() { unregistered <- f.registry.Unregister(context.WithoutCancel(f.t.Context()), "orders", "a") }()
 			f.expire()
-			f.must(<-unregistered)
+			suite.OK(f.t, <-unregistered)
 			f.untilNode("b")
 			f.until("b=x")
 		}
@@ -113,7 +113,7 @@ func TestNoServer(t *testing.T) {
 		heal()
 		f.untilOwned("a", "x")
 		cancel()
-		f.must(<-ran)
+		suite.OK(f.t, <-ran)
 		f.until()
 		suite.Eventually(f.t, "the end of the registry", func() bool {
 			return errors.Is(f.registry.Start(f.t.Context()), framework.ErrClosed)

@@ -24,8 +24,7 @@ var equalInstances = cmp.AllowUnexported(discovery.URISpec{})
 func TestRegister(t *testing.T) {
 	each(t, func(f *fixture) {
 		t, ctx := f.t, f.t.Context()
-		spec, err := discovery.ParseURISpec("{scheme}://{address}:{port}")
-		f.must(err)
+		spec := suite.Got(discovery.ParseURISpec("{scheme}://{address}:{port}")).OK(f.t)
 		want := of("a", "x")
 		want.SSLPort, want.URISpec, want.Disabled = 8443, spec, true
 		if got := f.register(want); !cmp.Equal(got, want, equalInstances) {
@@ -35,8 +34,7 @@ func TestRegister(t *testing.T) {
 		f.start()
 		f.register(of("b", "y"))
 		f.until("a=x", "b=y")
-		got, err := f.registry.QueryForInstance(ctx, "orders", "a")
-		f.must(err)
+		got := suite.Got(f.registry.QueryForInstance(ctx, "orders", "a")).OK(f.t)
 		if diff := cmp.Diff(want, got, equalInstances); diff != "" {
 			t.Error(diff)
 		}
@@ -106,14 +104,12 @@ func TestTypes(t *testing.T) {
 			i.Type = c.kind
 			f.register(i)
 		}
-		names, err := f.operator.GetChildren().ForPath(f.t.Context(), paths.Make(f.base, "orders"))
-		f.must(err)
+		names := suite.Got(f.operator.GetChildren().ForPath(f.t.Context(), paths.Make(f.base, "orders"))).OK(f.t)
 		slices.Sort(names)
 		var kinds []string
 		for _, name := range names {
 			var stat framework.Stat
-			_, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(name))
-			f.must(err)
+			suite.Got(f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(name))).OK(f.t)
 			kinds = append(kinds, fmt.Sprint(name, " ", stat.EphemeralOwner != 0))
 		}
 		want := []string{"DYNAMIC true", "DYNAMIC_SEQUENTIAL0000000001 true", "PERMANENT false", "STATIC false"}
@@ -123,7 +119,7 @@ func TestTypes(t *testing.T) {
 		if !slices.Equal(kinds, want) {
 			f.t.Errorf("nodes %q", kinds)
 		}
-		f.must(f.registry.Close(f.t.Context()))
+		suite.OK(f.t, f.registry.Close(f.t.Context()))
 		f.until("PERMANENT=x")
 	})
 }
@@ -142,7 +138,7 @@ func TestSameID(t *testing.T) {
 			i, err := f.newQuery().QueryForInstance(f.t.Context(), "bills", "a")
 			return err == nil && i.Payload == "y"
 		})
-		f.must(f.registry.Unregister(f.t.Context(), "bills", "a"))
+		suite.OK(f.t, f.registry.Unregister(f.t.Context(), "bills", "a"))
 		f.until("a=x")
 		f.ended()
 	})
@@ -155,10 +151,10 @@ func TestReplaced(t *testing.T) {
 		t, ctx := f.t, f.t.Context()
 		suite.WantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
 		f.register(of("a", "planned"))
-		f.must(f.registry.Update(ctx, of("a", "w")))
+		suite.OK(f.t, f.registry.Update(ctx, of("a", "w")))
 		f.start()
 		before := f.untilOwned("a", "w")
-		f.must(f.registry.Update(ctx, instance{Name: "orders", ID: "a", Payload: "x"}))
+		suite.OK(f.t, f.registry.Update(ctx, instance{Name: "orders", ID: "a", Payload: "x"}))
 		f.until("a=x")
 		if i, err := f.registry.QueryForInstance(ctx, "orders", "a"); err != nil || i.Address != "10.0.0.7" || i.Registered.UnixMilli() != 1 {
 			t.Errorf("updated to %+v, %v", i, err)
@@ -174,8 +170,8 @@ func TestReplaced(t *testing.T) {
 		f.until("a=z")
 		f.network.Expire(t)
 		f.until("a=z")
-		f.must(f.registry.Unregister(ctx, "orders", "a"))
-		f.must(f.registry.Unregister(ctx, "orders", "a"))
+		suite.OK(f.t, f.registry.Unregister(ctx, "orders", "a"))
+		suite.OK(f.t, f.registry.Unregister(ctx, "orders", "a"))
 		f.until()
 		suite.WantErr(t, f.registry.Update(ctx, of("a", "x")), discovery.ErrNotRegistered)
 		f.ended()
@@ -189,8 +185,7 @@ func TestTakeover(t *testing.T) {
 		for _, kind := range []discovery.ServiceType{discovery.Dynamic, discovery.Static} {
 			t.Run(fmt.Sprint(mode, " by ", kind), func(t *testing.T) {
 				virtual(t, func(f *fixture) {
-					_, err := f.operator.Create().CreatingParentContainersIfNeeded().WithMode(mode).WithData([]byte("{}")).ForPath(f.t.Context(), f.path("a"))
-					f.must(err)
+					suite.Got(f.operator.Create().CreatingParentContainersIfNeeded().WithMode(mode).WithData([]byte("{}")).ForPath(f.t.Context(), f.path("a"))).OK(f.t)
 					for range 2 { // the second one finds its own
 						i := of("a", "x")
 						i.Type = kind
@@ -218,14 +213,13 @@ func TestTakenOver(t *testing.T) {
 		f.register(of("a", "first"))
 		client, _ := f.b.Client(f.t)
 		second := f.newRegistry(client)
-		f.must(second.Start(ctx))
-		_, err := second.Register(ctx, of("a", "second"))
-		f.must(err)
+		suite.OK(f.t, second.Start(ctx))
+		suite.Got(second.Register(ctx, of("a", "second"))).OK(f.t)
 		f.until("a=second")
 		f.network.Cut()
-		f.must(f.client.Sync().ForPath(ctx, "/"))
+		suite.OK(f.t, f.client.Sync().ForPath(ctx, "/"))
 		f.until("a=second")
-		f.must(second.Close(ctx))
+		suite.OK(f.t, second.Close(ctx))
 		f.untilOwned("a", "first")
 		f.ended()
 	})
@@ -240,8 +234,7 @@ func TestSequential(t *testing.T) {
 		i.Type = discovery.DynamicSequential
 		f.register(i)
 		names := func() []string {
-			names, err := f.operator.GetChildren().ForPath(ctx, paths.Make(f.base, "orders"))
-			f.must(err)
+			names := suite.Got(f.operator.GetChildren().ForPath(ctx, paths.Make(f.base, "orders"))).OK(f.t)
 			return names
 		}
 		before := names()
@@ -251,14 +244,14 @@ func TestSequential(t *testing.T) {
 		f.network.Expire(f.t)
 		f.untilNode(before[0])
 		i.Payload = "y"
-		f.must(f.registry.Update(ctx, i))
+		suite.OK(f.t, f.registry.Update(ctx, i))
 		f.delete(before[0])
 		f.untilNode(before[0])
 		f.until("a=y")
 		if after := names(); !slices.Equal(after, before) {
 			f.t.Errorf("nodes %q, before %q", after, before)
 		}
-		f.must(f.registry.Unregister(ctx, "orders", "a"))
+		suite.OK(f.t, f.registry.Unregister(ctx, "orders", "a"))
 		f.until()
 		f.ended()
 	})
@@ -269,8 +262,7 @@ func (f *fixture) untilNode(name string) {
 	f.t.Helper()
 	suite.Eventually(f.t, "the node "+name, func() bool {
 		var stat framework.Stat
-		there, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(name))
-		f.must(err)
+		there := suite.Got(f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(name))).OK(f.t)
 		return there && stat.EphemeralOwner == f.client.SessionID() && stat.EphemeralOwner != 0
 	})
 }
@@ -284,8 +276,7 @@ func TestWatchInstances(t *testing.T) {
 		f.register(of("a", "x"))
 		edited := of("a", "edited")
 		edited.Disabled = true
-		data, err := discovery.JSON[string](discovery.WithEnabledKey()).Encode(edited)
-		f.must(err)
+		data := suite.Got(discovery.JSON[string](discovery.WithEnabledKey()).Encode(edited)).OK(f.t)
 		f.write("a", string(data))
 		f.log.take()
 		f.taken("a", 2)
@@ -293,10 +284,10 @@ func TestWatchInstances(t *testing.T) {
 		f.untilOwned("a", "edited")
 		f.write("a", "nonsense")
 		suite.Eventually(f.t, "the log", func() bool { return slices.Equal(f.log.take(), []string{f.path("a")}) })
-		f.must(f.registry.Update(ctx, of("a", "y")))
+		suite.OK(f.t, f.registry.Update(ctx, of("a", "y")))
 		f.untilOwned("a", "y")
-		f.must(f.registry.Update(ctx, of("a", "z"))) // its own writes are not those of others
-		f.must(f.registry.Update(ctx, of("a", "x")))
+		suite.OK(f.t, f.registry.Update(ctx, of("a", "z"))) // its own writes are not those of others
+		suite.OK(f.t, f.registry.Update(ctx, of("a", "x")))
 		f.untilOwned("a", "x")
 		f.ended()
 	}, discovery.WithWatchInstances())
@@ -310,8 +301,7 @@ func (f *fixture) taken(id string, version int32) {
 	begin := time.Now()
 	suite.Eventually(f.t, "the registry's write", func() bool {
 		var stat framework.Stat
-		_, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))
-		f.must(err)
+		suite.Got(f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), f.path(id))).OK(f.t)
 		return stat.Version >= version || time.Since(begin) > time.Second
 	})
 }
@@ -343,7 +333,7 @@ func TestUnregisterAgain(t *testing.T) {
 			suite.WantErr(t, err, nodes.ErrDeletePending, context.DeadlineExceeded)
 		}
 		time.AfterFunc(time.Second, heal)
-		f.must(f.registry.Unregister(t.Context(), "orders", "a"))
+		suite.OK(f.t, f.registry.Unregister(t.Context(), "orders", "a"))
 		f.until()
 		f.register(of("a", "y"))
 		f.untilOwned("a", "y")
@@ -357,20 +347,18 @@ func TestUpdateOverwritesTheOperator(t *testing.T) {
 		t, ctx := f.t, f.t.Context()
 		f.start()
 		i := f.register(of("a", "x"))
-		data, err := f.operator.GetData().ForPath(ctx, f.path("a"))
-		f.must(err)
+		data := suite.Got(f.operator.GetData().ForPath(ctx, f.path("a"))).OK(f.t)
 		f.write("a", strings.Replace(string(data), `"enabled":true`, `"enabled":false`, 1))
 		f.settled()
 		p := f.provider(discovery.ProviderConfig[string]{})
 		f.offers(p, "the operator has disabled it", "")
-		present, err := f.registry.QueryForInstance(ctx, "orders", "a")
-		f.must(err)
+		present := suite.Got(f.registry.QueryForInstance(ctx, "orders", "a")).OK(f.t)
 		present.Payload = "y"
-		f.must(f.registry.Update(ctx, present))
+		suite.OK(f.t, f.registry.Update(ctx, present))
 		f.settled()
 		f.offers(p, "the owner has kept that", "")
 		i.Payload = "z"
-		f.must(f.registry.Update(ctx, i))
+		suite.OK(f.t, f.registry.Update(ctx, i))
 		f.settled()
 		f.offers(p, "the owner has written its own", "a")
 		if !present.Disabled {

@@ -32,24 +32,20 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s: %s, want %s", what, got, want)
 			}
 		}
-		registry, err := discovery.NewServiceDiscovery(client, "/services", discovery.JSON[string]())
-		must(err)
+		registry := suite.Got(discovery.NewServiceDiscovery(client, "/services", discovery.JSON[string]())).OK(t)
 		must(registry.Start(ctx))
-		_, err = registry.Register(ctx, of("a", "x"))
-		must(err)
+		suite.Got(registry.Register(ctx, of("a", "x"))).OK(t)
 		settle(0)
 		traffic.Take()
 
-		_, err = registry.Register(ctx, of("b", "x"))
-		must(err)
+		suite.Got(registry.Register(ctx, of("b", "x"))).OK(t)
 		want("register", "create2=1 getData=1 writes=1")
 		must(registry.Unregister(ctx, "orders", "b"))
 		want("unregister", "delete=1 events=1 writes=1")
 		must(registry.Update(ctx, of("a", "y")))
 		want("update", "events=1 getData=1 setData=1 writes=2")
 		for n := range 299 {
-			_, err = registry.Register(ctx, of(fmt.Sprintf("c%03d", n), "x"))
-			must(err)
+			suite.Got(registry.Register(ctx, of(fmt.Sprintf("c%03d", n), "x"))).OK(t)
 		}
 		traffic.Take()
 		instances, err := registry.QueryForInstances(ctx, "orders")
@@ -58,8 +54,7 @@ func TestRequests(t *testing.T) {
 		}
 		want("query", "getChildren2=1 getData=300 writes=3")
 
-		p, err := registry.Provider("orders", discovery.ProviderConfig[string]{})
-		must(err)
+		p := suite.Got(registry.Provider("orders", discovery.ProviderConfig[string]{})).OK(t)
 		must(p.Start(ctx))
 		synctest.Wait()
 		traffic.Take()
@@ -131,8 +126,7 @@ func TestAgain(t *testing.T) {
 func (f *fixture) ephemerals() (sessions []int64) {
 	f.t.Helper()
 	dir := paths.Make(f.base, "orders")
-	names, err := f.operator.GetChildren().ForPath(f.t.Context(), dir)
-	f.must(err)
+	names := suite.Got(f.operator.GetChildren().ForPath(f.t.Context(), dir)).OK(f.t)
 	for _, name := range names {
 		var stat framework.Stat
 		if _, err := f.operator.CheckExists().StoringStatIn(&stat).ForPath(f.t.Context(), paths.Make(dir, name)); err == nil {

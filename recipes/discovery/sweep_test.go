@@ -23,8 +23,7 @@ func TestSweepPassesUnreadableNodes(t *testing.T) {
 		var unreadable []string
 		for n := range 20 { // servers list them in the order of a hash
 			name := fmt.Sprintf("a%010d", n)
-			_, err := f.operator.Create().WithACL(closed...).ForPath(f.t.Context(), f.path(name))
-			f.must(err)
+			suite.Got(f.operator.Create().WithACL(closed...).ForPath(f.t.Context(), f.path(name))).OK(f.t)
 			unreadable = append(unreadable, name)
 		}
 		i := of("a", "x")

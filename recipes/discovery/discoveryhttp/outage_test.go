@@ -132,37 +132,27 @@ func withOrders(t *testing.T, n int, config discovery.ProviderConfig[string], te
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		o := &orders{T: t, servers: &servers{}}
 		client, _ := b.Client(t)
-		registry, err := discovery.NewServiceDiscovery(client, b.Path("services"), discovery.JSON[string]())
-		must(t, err)
-		must(t, registry.Start(t.Context()))
-		defer func() { must(t, registry.Close(context.WithoutCancel(t.Context()))) }()
+		registry := suite.Got(discovery.NewServiceDiscovery(client, b.Path("services"), discovery.JSON[string]())).OK(t)
+		suite.OK(t, registry.Start(t.Context()))
+		defer func() { suite.OK(t, registry.Close(context.WithoutCancel(t.Context()))) }()
 		for i := range n {
 			_, err := registry.Register(t.Context(), discovery.ServiceInstance[string]{
 				Name: "orders", ID: fmt.Sprintf("%04d", i), Address: fmt.Sprintf("10.0.%d.%d", i/250, i%250+1), Port: 80,
 			})
-			must(t, err)
+			suite.OK(t, err)
 		}
-		o.provider, err = registry.Provider("orders", config)
-		must(t, err)
-		must(t, o.provider.Start(t.Context()))
-		transport, err := discoveryhttp.NewTransport(o.servers, o.provider)
-		must(t, err)
+		o.provider = suite.Got(registry.Provider("orders", config)).OK(t)
+		suite.OK(t, o.provider.Start(t.Context()))
+		transport := suite.Got(discoveryhttp.NewTransport(o.servers, o.provider)).OK(t)
 		o.client = &http.Client{Transport: transport}
 		test(o)
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // get sends a request, and returns its error.
 func (o *orders) get(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://orders/", nil)
-	must(o.T, err)
+	suite.OK(o.T, err)
 	response, err := o.client.Do(request)
 	if err == nil {
 		response.Body.Close()
@@ -217,17 +207,17 @@ func TestDownIsTheLastChoice(t *testing.T) {
 	withOrders(t, 3, discovery.ProviderConfig[string]{}, func(o *orders) {
 		o.servers.set([]string{"10.0.0.1"}, nil)
 		for range 6 {
-			must(o.T, o.get(o.Context()))
+			suite.OK(o.T, o.get(o.Context()))
 		}
 		o.servers.take()
 		for range 10 {
-			must(o.T, o.get(o.Context()))
+			suite.OK(o.T, o.get(o.Context()))
 		}
 		if tried := o.servers.take(); slices.Contains(tried, "10.0.0.1") {
 			o.Errorf("one that is down was asked: %v", tried)
 		}
 		o.servers.set([]string{"10.0.0.2", "10.0.0.3"}, nil)
-		must(o.T, o.get(o.Context()))
+		suite.OK(o.T, o.get(o.Context()))
 		if tried := o.servers.take(); len(tried) != 3 || tried[2] != "10.0.0.1" {
 			o.Errorf("asked %v", tried)
 		}
@@ -322,7 +312,7 @@ func TestSlowBody(t *testing.T) {
 				body, writer := io.Pipe()
 				defer writer.Close()
 				request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://orders/", body)
-				must(o.T, err)
+				suite.OK(o.T, err)
 				if _, err := o.client.Do(request); err == nil {
 					o.Error("it was answered")
 				}
