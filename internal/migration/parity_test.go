@@ -1,6 +1,7 @@
 package migration_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,92 @@ import (
 	"github.com/go-curator/curator/tools/buildergen/spec"
 )
 
+const (
+	parityPage  = "../../docs/parity.md"
+	parityTable = "\n| Java | here | remark |\n| --- | --- | --- |\n"
+	newerThan   = "newer than 5.4" // begins the remark of a row with names that Curator 5.4 does not have
+	javaHasNone = "Java has none"  // begins the remark of a row without a name of Java
+)
+
+// newer has the methods in the table that Curator 5.4 does not have.
+var newer = javaMethods(`
+	Builder.enableCompression Builder.zookeeperCompatibility CuratorClosedException.*
+	CuratorFramework.compressionEnabled CuratorFramework.getZookeeperCompatibility
+	CreateBuilder.uncompressed GetDataBuilder.undecompressed SetDataBuilder.uncompressed
+	TransactionCreateBuilder.uncompressed TransactionSetDataBuilder.uncompressed`)
+
+// uninstalled has the types of curator-x-async and curator-test. No package that the tests install has these
+// modules, so no list has the types' methods.
+var uninstalled = javaMethods(`
+	ZPath.* NodeName.* ModelSpec.* ModelSpecBuilder.* ModelSerializer.* JacksonModelSerializer.* ModeledFramework.*
+	ModeledFrameworkBuilder.* ModeledOptions.* VersionedModeledFramework.* Versioned.* CachedModeledFramework.*
+	ModeledCacheListener.* ZNode.* TypedZPath.* TypedModelSpec.* TypedModeledFramework.*
+	Migration.* MigrationSet.* MigrationManager.* MigrationException.*
+	AsyncCuratorFramework.* AsyncStage.* AsyncResult.* AsyncEventException.* AsyncWrappers.* WatchMode.*
+	CreateOption.* DeleteOption.* ExistsOption.*
+	TestingServer.* TestingCluster.* InstanceSpec.* QuorumConfigBuilder.* TestingZooKeeperServer.* KillSession.* Timing.*
+	BaseClassForTests.* CuratorTestBase.* WatchersDebug.* DelegatingExecutorService.*
+	ExecuteCalledWatchingExecutorService.* DirectoryUtils.* FailedServerStartException.* TestingZooKeeperMain.*
+	TestingQuorumPeerMain.* ZooKeeperMainFace.* ZooKeeperServerEmbeddedAdapter.*`)
+
+var (
+	javaName   = "(?:[A-Z]\\w*\\.(?:\\w+|\\*)|\\*\\.\\w+)(?:\\([^()`|]*\\))?"
+	parityRow  = regexp.MustCompile("^\\| ((?:`" + javaName + "`(?:, `" + javaName + "`)*)?) \\| (`[^`|]+`(?:, `[^`|]+`)*|\\*\\w+\\*) \\| ([^|]*) \\|\n$")
+	remarkName = regexp.MustCompile("`([\\w.]+)[^`]*`")
+	absentRow  = regexp.MustCompile(`(?m)^\| (\w+) \| (\d+) \|`)
+	stepName   = regexp.MustCompile(`\w+(?:\([^)]*\))?`)
+)
+
+// javaMethod is a method of Java, with its parameters if methods of the same name differ. "*" as the owner
+// stands for every builder, and as the name for all methods of the type that no other row names.
+type javaMethod struct{ owner, name, params string }
+
+func (m javaMethod) String() string { return m.owner + "." + m.name + m.params }
+
+// is tells whether m, of a row, stands for a method in a list of Java's.
+func (m javaMethod) is(listed javaMethod) bool {
+	if m.owner == "*" {
+		return m.name == listed.name && (strings.HasSuffix(listed.owner, "Builder") || listed.owner == "CuratorMultiTransaction")
+	}
+	return m.owner == listed.owner && (m.name == listed.name || m.name == "*" || listed.name == "*")
+}
+
+func newJavaMethod(name string) javaMethod {
+	name, params, hasParams := strings.Cut(name, "(")
+	if hasParams {
+		params = "(" + params
+	}
+	owner, name, _ := strings.Cut(name, ".")
+	return javaMethod{owner, name, params}
+}
+
+func javaMethods(list string) (all []javaMethod) {
+	for name := range strings.FieldsSeq(list) {
+		all = append(all, newJavaMethod(name))
+	}
+	return all
+}
+
+// javaLists returns the methods that Java has: internal/interop writes the lists from the installed Curator.
+func javaLists(t *testing.T) (all []javaMethod) {
+	t.Helper()
+	lists, err := filepath.Glob("testdata/java*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, javaMethods(string(text))...)
+	}
+	if len(lists) != 4 || len(all) < 300 {
+		t.Errorf("Java has only %d methods in %d lists", len(all), len(lists))
+	}
+	return all
+}
+
 // counterpart is a row of docs/parity.md.
 type counterpart struct {
 	section string
@@ -22,68 +109,7 @@ type counterpart struct {
 	remark  string
 }
 
-func (c counterpart) String() string { return fmt.Sprintf("%s, %v", c.section, c.java) }
-
-// javaMethod is a method of Java, with its parameters if methods of the same name differ. "*" as the owner
-// stands for every builder, and as the name for all methods of the type that no other row names.
-type javaMethod struct{ owner, name, params string }
-
-func (m javaMethod) String() string { return m.owner + "." + m.name + m.params }
-
-// is tells whether m stands for a name in the lists of Java's names.
-func (m javaMethod) is(name string) bool {
-	owner, member, _ := strings.Cut(name, ".")
-	every := m.owner == "*" && (strings.HasSuffix(owner, "Builder") || owner == "CuratorMultiTransaction")
-	return (m.owner == owner || every) && (m.name == member || m.name == "*")
-}
-
-const (
-	parityPage = "../../docs/parity.md"
-	newer      = "newer than 5.4" // begins the remark of a row with a name that Java's lists do not have
-)
-
-// hereCell matches the cell of the names here, or of the reason for which there are none.
-var hereCell = regexp.MustCompile("^ (`[^`]+`(, `[^`]+`)*|\\*\\w+\\*) $")
-
-// counterparts returns the rows of docs/parity.md, and the part of the page before its first section.
-func counterparts(t *testing.T) (all []counterpart, head string) {
-	t.Helper()
-	sections := strings.Split(contents(t, parityPage), "\n## ")
-	for _, section := range sections[1:] {
-		title, body, _ := strings.Cut(section, "\n")
-		_, table, ok := strings.Cut(body, "| Java | here | remark |\n| --- | --- | --- |\n")
-		if !ok {
-			t.Errorf("%s: no table", title)
-		}
-		for line := range strings.Lines(table) {
-			if cells := strings.Split(strings.TrimSuffix(line, "\n"), "|"); len(cells) == 5 && hereCell.MatchString(cells[2]) {
-				all = append(all, newCounterpart(title, strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2]), strings.TrimSpace(cells[3])))
-			} else if strings.TrimSpace(line) != "" {
-				t.Errorf("%s: %q is not a row: it has three cells, and in the second our names or a reason", title, line)
-			}
-		}
-	}
-	return all, sections[0]
-}
-
-func newCounterpart(section, java, here, remark string) counterpart {
-	c := counterpart{section: section, remark: remark}
-	for _, m := range quoted.FindAllStringSubmatch(java, -1) {
-		name, params, hasParams := strings.Cut(m[1], "(")
-		if hasParams {
-			params = "(" + params
-		}
-		dot := max(strings.LastIndex(name, "."), 0)
-		c.java = append(c.java, javaMethod{name[:dot], strings.TrimPrefix(name[dot:], "."), params})
-	}
-	for _, m := range quoted.FindAllStringSubmatch(here, -1) {
-		c.here = append(c.here, withPackage(m[1]))
-	}
-	if len(c.here) == 0 {
-		c.absent = strings.Trim(here, "*")
-	}
-	return c
-}
+func (c counterpart) String() string { return fmt.Sprintf("%s, %v %v", c.section, c.java, c.here) }
 
 // withPackage returns a name of the page with its package: names without one are those of framework.
 func withPackage(name string) string {
@@ -93,138 +119,201 @@ func withPackage(name string) string {
 	return name
 }
 
-// javaNames returns the names that Java has: internal/interop writes the lists from the installed Curator.
-func javaNames(t *testing.T) []string {
-	t.Helper()
-	lists, err := filepath.Glob("testdata/java*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, strings.Fields(string(text))...)
-	}
-	if len(lists) != 4 || len(names) < 300 {
-		t.Errorf("Java has only %d names in %d lists", len(names), len(lists))
-	}
-	return names
+// parity is docs/parity.md, with what it is compared with and what is wrong with it.
+type parity struct {
+	head  string // the page before its first section
+	rows  []counterpart
+	java  []javaMethod
+	ours  map[string]bool
+	wrong []string
 }
 
-// Every public method of Java has a row, and every row names methods that Java has, each once but for
-// overloads. The packages that the tests install do not have curator-x-async and curator-test.
-func TestParityCoversJava(t *testing.T) {
-	java, rows := javaNames(t), map[string]bool{}
-	told := map[string]bool{}
-	page, _ := counterparts(t)
-	for _, c := range page {
-		unknown := 0
+// checkParity returns what is wrong with the text of docs/parity.md.
+func checkParity(text string, java []javaMethod, ours map[string]bool) []string {
+	p := &parity{java: java, ours: ours}
+	p.parse(text)
+	p.checkJava()
+	p.checkNames()
+	p.checkReasons()
+	p.checkSteps()
+	return p.wrong
+}
+
+func (p *parity) errorf(format string, args ...any) {
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+}
+
+func (p *parity) parse(text string) {
+	sections := strings.Split(text, "\n## ")
+	p.head = sections[0]
+	for _, section := range sections[1:] {
+		title, body, _ := strings.Cut(section, "\n")
+		table, ok := strings.CutPrefix(body, parityTable)
+		if !ok {
+			p.errorf("%s does not begin with a table", title)
+		}
+		for line := range strings.Lines(table) {
+			cells := parityRow.FindStringSubmatch(line)
+			if cells == nil {
+				p.errorf("%s: %q is not a row: methods of Java or nothing, our names or a reason, and a remark", title, line)
+				continue
+			}
+			c := counterpart{section: title, remark: cells[3]}
+			for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+				c.java = append(c.java, newJavaMethod(m[1]))
+			}
+			for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
+				c.here = append(c.here, withPackage(m[1]))
+			}
+			if len(c.here) == 0 {
+				c.absent = strings.Trim(cells[2], "*")
+			}
+			if (len(c.java) == 0) != strings.HasPrefix(c.remark, javaHasNone) {
+				p.errorf("%s: the remark of a row without a method of Java, and of no other, begins with %q", c, javaHasNone)
+			}
+			p.rows = append(p.rows, c)
+		}
+	}
+}
+
+// checkJava finds methods of Java that no row has, and those in rows that Java does not have or that an
+// earlier row has. Overloads differ in their parameters.
+func (p *parity) checkJava() {
+	seen, told := map[string]bool{}, map[javaMethod]bool{}
+	in := func(m javaMethod, list []javaMethod) (found bool) {
+		for _, listed := range list {
+			if m.is(listed) {
+				told[listed], found = true, true
+			}
+		}
+		return found
+	}
+	for _, c := range p.rows {
+		recent := 0
 		for _, m := range c.java {
-			if rows[m.String()] {
-				t.Errorf("%s: %s has two rows", c, m)
+			if seen[m.String()] {
+				p.errorf("%s: %s has two rows", c, m)
 			}
-			rows[m.String()] = true
-			found := false
-			for _, name := range java {
-				if m.is(name) {
-					told[name], found = true, true
-				}
-			}
-			if !found {
-				unknown++
+			seen[m.String()] = true
+			old, other := in(m, p.java), in(m, uninstalled)
+			if in(m, newer) {
+				recent++
+			} else if !old && !other {
+				p.errorf("%s: Java has no %s", c, m)
 			}
 		}
-		installed := !strings.Contains(c.section, "curator-x-async") && c.section != "curator-test"
-		if recent := strings.HasPrefix(c.remark, newer); installed && recent != (unknown > 0) {
-			t.Errorf("%s: %d names that Java does not have; the remark of such a row, and of no other, begins with %q", c, unknown, newer)
+		if marked := strings.HasPrefix(c.remark, newerThan); recent > 0 && !marked || recent < len(c.java) && marked {
+			p.errorf("%s: %d methods are newer; the remark of a row with newer ones only begins with %q", c, recent, newerThan)
 		}
 	}
-	for _, name := range java {
-		if !told[name] {
-			t.Errorf("no row has %s", name)
+	for _, m := range slices.Concat(p.java, newer, uninstalled) {
+		if !told[m] {
+			p.errorf("no row has %s", m)
 		}
 	}
 }
 
-// The names in the column of counterparts are exported. So are those in remarks, perhaps as a method of some
-// type, or Java has them.
-func TestParityNames(t *testing.T) {
-	java, ours := javaNames(t), exported(t).names
-	members := map[string]bool{}
-	for name := range ours {
+// checkNames finds names in the column of counterparts that are not exported, and those in remarks that are
+// neither exported, perhaps as a method of some type, nor Java's.
+func (p *parity) checkNames() {
+	known := map[string]bool{}
+	for name := range p.ours {
 		if rest, ok := strings.CutPrefix(name, "framework."); ok {
-			members[rest[strings.LastIndexByte(rest, '.')+1:]] = true
+			known[rest[strings.LastIndexByte(rest, '.')+1:]] = true
 		}
 	}
-	page, _ := counterparts(t)
-	var recent []string
-	for _, c := range page {
-		if strings.HasPrefix(c.remark, newer) {
-			for _, m := range c.java {
-				recent = append(recent, m.name)
-			}
-		}
+	for _, m := range slices.Concat(p.java, newer) {
+		known[m.String()] = true
 	}
-	for _, c := range page {
+	for _, c := range p.rows {
 		for _, name := range c.here {
-			if !ours[name] {
-				t.Errorf("%s: there is no %s", c, name)
+			if !p.ours[name] {
+				p.errorf("%s: there is no %s", c, name)
 			}
 		}
-		for _, m := range regexp.MustCompile("`([\\w.]+)[^`]*`").FindAllStringSubmatch(c.remark, -1) {
-			_, member, _ := strings.Cut(m[1], ".")
-			if !ours[withPackage(m[1])] && !members[m[1]] && !slices.Contains(java, m[1]) && !slices.Contains(recent, member) {
-				t.Errorf("%s: the remark names %s, which does not exist", c, m[1])
+		for _, m := range remarkName.FindAllStringSubmatch(c.remark, -1) {
+			if !p.ours[withPackage(m[1])] && !known[m[1]] {
+				p.errorf("%s: the remark names %s, which does not exist", c, m[1])
 			}
 		}
 	}
 }
 
-// Each row has a counterpart or one of the reasons in the head of the page, which counts them.
-func TestParityReasons(t *testing.T) {
-	page, head := counterparts(t)
+// checkReasons compares the head of the page, which has the reasons and counts the rows, with the rows.
+func (p *parity) checkReasons() {
 	counts := map[string]int{}
-	for _, c := range page {
+	for _, c := range p.rows {
 		counts[c.absent]++
 	}
-	if want := fmt.Sprintf("There are %d rows. %d of them have a counterpart here.", len(page), counts[""]); !strings.Contains(head, want) {
-		t.Errorf("the head does not say: %s", want)
+	if want := fmt.Sprintf("There are %d rows. %d of them have a counterpart here.", len(p.rows), counts[""]); !strings.Contains(p.head, want) {
+		p.errorf("the head does not say: %s", want)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\| (\w+) \| (\d+) \|`).FindAllStringSubmatch(head, -1) {
+	for _, m := range absentRow.FindAllStringSubmatch(p.head, -1) {
 		if want := strconv.Itoa(counts[m[1]]); m[2] != want {
-			t.Errorf("the head counts %s rows that are %s; there are %s", m[2], m[1], want)
+			p.errorf("the head counts %s rows that are %s; there are %s", m[2], m[1], want)
 		}
 		delete(counts, m[1])
 	}
 	delete(counts, "")
 	if len(counts) > 0 {
-		t.Errorf("reasons that the head does not have: %v", counts)
+		p.errorf("reasons that the head does not have: %v", counts)
 	}
 }
 
-// Each step of a builder has a row, with the method that the builder's documentation says is its counterpart.
-func TestParityHasSteps(t *testing.T) {
-	page, _ := counterparts(t)
+// checkSteps finds rows that are missing by the specification of the builders: a row for the start of each
+// chain, one for each method of Java that a step stands for, and one for the last call.
+func (p *parity) checkSteps() {
+	rows := map[string]bool{}
+	for _, c := range p.rows {
+		rows[fmt.Sprintf("%v %v", c.java, c.here)] = true
+	}
+	lower := func(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 	for _, op := range spec.Ops {
-		for _, m := range op.Mods {
-			names := []string{op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder." + m.Name}
-			if m.Tx {
-				names = append(names, op.Tx+"."+m.Name)
+		want := func(owner, java, ours string) {
+			if op.Java != "none" && java != "" {
+				java = owner + "." + java
+			} else {
+				java = ""
 			}
-			for _, name := range names {
-				if !slices.ContainsFunc(page, func(c counterpart) bool { return c.has("framework."+name, m.Java) }) {
-					t.Errorf("no row has %s with Java's %q", name, m.Java)
+			if row := fmt.Sprintf("[%s] [framework.%s]", java, ours); !rows[row] {
+				p.errorf("there is no row %s", row)
+			}
+		}
+		builder, terminal := op.Name+strings.TrimSuffix(op.Entry, "es")+"Builder", cmp.Or(op.Terminal, "ForPath")
+		if op.Entry == "" { // Java's names of the others follow no rule; p.checkJava has them
+			want("CuratorFramework", lower(op.Name), "Client."+op.Name)
+		}
+		want(op.Java, lower(terminal), builder+"."+terminal)
+		inTx := "Transaction" + op.Name + "Builder"
+		if op.Tx != "" {
+			want(inTx, "forPath", op.Tx+".ForPath")
+		}
+		for _, m := range op.Mods {
+			for _, java := range stepNames(m) {
+				want(op.Java, java, builder+"."+m.Name)
+				if m.Tx {
+					want(inTx, java, op.Tx+"."+m.Name)
 				}
 			}
 		}
 	}
 }
 
-// has tells whether a row has our name with one of Java's methods; java is "" if Java has none.
-func (c counterpart) has(ours, java string) bool {
-	return slices.Contains(c.here, ours) &&
-		(java == "" || slices.ContainsFunc(c.java, func(m javaMethod) bool { return strings.Contains(java, m.name) }))
+// stepNames returns the methods of Java that a step stands for; "" if Java has none.
+func stepNames(m spec.Mod) []string {
+	if m.Name == "WithData" {
+		return []string{"forPath(path, data)"} // an argument in Java
+	}
+	java, _, _ := strings.Cut(m.Java, ", which ")
+	if java == "" {
+		return []string{""}
+	}
+	return stepName.FindAllString(java, -1)
+}
+
+// The page is right: it has each public method of Java, and names nothing that does not exist.
+func TestParity(t *testing.T) {
+	for _, wrong := range checkParity(contents(t, parityPage), javaLists(t), exported(t).names) {
+		t.Error(wrong)
+	}
 }
