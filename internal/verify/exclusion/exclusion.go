@@ -26,6 +26,14 @@ type Hold struct {
 // believed tells whether the hold, which had begun, was still believed at an instant.
 func (h Hold) believed(at time.Duration) bool { return at < h.End || at == h.End && h.Through }
 
+// atOnce is 1 for a hold that was over when it began, and else 0.
+func (h Hold) atOnce() int {
+	if h.believed(h.Begin) {
+		return 0
+	}
+	return 1
+}
+
 // Conflict is a hold that began although others did not permit it: one that excludes it, or that it
 // excludes, or all with which there are more than there are leases.
 type Conflict[T any] struct {
@@ -35,13 +43,18 @@ type Conflict[T any] struct {
 	Error  time.Duration // of By
 }
 
-// Doubtful tells whether the conflict is not longer than its own error.
-func (c Conflict[T]) Doubtful() bool { return c.By <= c.Error }
+// Doubtful tells whether there may have been no conflict, because its instants may be wrong by as much as it
+// lasted. If they are exact, a conflict of one instant is none the less certain.
+func (c Conflict[T]) Doubtful() bool { return c.Error > 0 && c.By <= c.Error }
 
 // Find returns the conflicts of the holds of one lock, in the order of the instants at which they began.
-// of returns what a hold was.
+// of returns what a hold was. How many there are does not depend on the order of holds. Of those that began at
+// the same instant, one is found to have begun after those before it in holds; but one that was over at once
+// is found to have begun after the others.
 func Find[T any](holds []T, of func(T) Hold) (found []Conflict[T]) {
-	sorted := slices.SortedStableFunc(slices.Values(holds), func(a, b T) int { return cmp.Compare(of(a).Begin, of(b).Begin) })
+	sorted := slices.SortedStableFunc(slices.Values(holds), func(a, b T) int {
+		return cmp.Or(cmp.Compare(of(a).Begin, of(b).Begin), cmp.Compare(of(a).atOnce(), of(b).atOnce()))
+	})
 	var active []T
 	for _, begun := range sorted {
 		h := of(begun)

@@ -45,16 +45,21 @@ func TestFind(t *testing.T) {
 		"believed when the next one is in": {
 			[]namedHold{held("a", 0, 10, through), held("b", 10, 30)}, "b beside a for 0s",
 		},
-		"both believe":                 {[]namedHold{held("a", 0, 25), held("b", 10, 30)}, "b beside a for 15ms"},
-		"one within the other":         {[]namedHold{held("a", 0, 100), held("b", 10, 30)}, "b beside a for 20ms"},
-		"in another order":             {[]namedHold{held("b", 10, 30), held("a", 0, 25)}, "b beside a for 15ms"},
-		"beside two":                   {[]namedHold{held("a", 0, 50), held("b", 10, 40), held("c", 20, 30)}, "b beside a for 30ms, c beside a for 10ms, c beside b for 10ms"},
-		"believed only when granted":   {[]namedHold{held("a", 0, 50), held("b", 10, 10)}, "b beside a for 0s"},
-		"after one that was long over": {[]namedHold{held("a", 0, 50), held("b", 60, 70), held("c", 65, 80)}, "c beside b for 5ms"},
-		"readers":                      {[]namedHold{held("a", 0, 50, reader), held("b", 10, 50, reader), held("c", 20, 50, reader)}, ""},
-		"a reader beside a writer":     {[]namedHold{held("a", 0, 50), held("b", 10, 40, reader)}, "b beside a for 30ms"},
-		"a writer beside a reader":     {[]namedHold{held("a", 0, 50, reader), held("b", 10, 40)}, "b beside a for 30ms"},
-		"as many as there are leases":  {[]namedHold{held("a", 0, 50, leaseOf(2)), held("b", 10, 50, leaseOf(2)), held("c", 50, 60, leaseOf(2))}, ""},
+		"both believe":                     {[]namedHold{held("a", 0, 25), held("b", 10, 30)}, "b beside a for 15ms"},
+		"one within the other":             {[]namedHold{held("a", 0, 100), held("b", 10, 30)}, "b beside a for 20ms"},
+		"in another order":                 {[]namedHold{held("b", 10, 30), held("a", 0, 25)}, "b beside a for 15ms"},
+		"beside two":                       {[]namedHold{held("a", 0, 50), held("b", 10, 40), held("c", 20, 30)}, "b beside a for 30ms, c beside a for 10ms, c beside b for 10ms"},
+		"believed only when granted":       {[]namedHold{held("a", 0, 50), held("b", 10, 10)}, "b beside a for 0s"},
+		"believed when granted at once":    {[]namedHold{held("a", 10, 10), held("b", 10, 30)}, "a beside b for 0s"},
+		"the same in another order":        {[]namedHold{held("b", 10, 30), held("a", 10, 10)}, "a beside b for 0s"},
+		"both over at once":                {[]namedHold{held("a", 10, 10), held("b", 10, 10)}, ""},
+		"both believed for an instant":     {[]namedHold{held("a", 10, 10, through), held("b", 10, 10, through)}, "b beside a for 0s"},
+		"one more lease, and over at once": {[]namedHold{held("a", 10, 10, leaseOf(1)), held("b", 10, 30, leaseOf(1))}, "a beside b for 0s"},
+		"after one that was long over":     {[]namedHold{held("a", 0, 50), held("b", 60, 70), held("c", 65, 80)}, "c beside b for 5ms"},
+		"readers":                          {[]namedHold{held("a", 0, 50, reader), held("b", 10, 50, reader), held("c", 20, 50, reader)}, ""},
+		"a reader beside a writer":         {[]namedHold{held("a", 0, 50), held("b", 10, 40, reader)}, "b beside a for 30ms"},
+		"a writer beside a reader":         {[]namedHold{held("a", 0, 50, reader), held("b", 10, 40)}, "b beside a for 30ms"},
+		"as many as there are leases":      {[]namedHold{held("a", 0, 50, leaseOf(2)), held("b", 10, 50, leaseOf(2)), held("c", 50, 60, leaseOf(2))}, ""},
 		"more than there are leases": {
 			[]namedHold{held("a", 0, 50, leaseOf(2)), held("b", 10, 25, leaseOf(2)), held("c", 20, 60, leaseOf(2))}, "c beside a, b for 5ms",
 		},
@@ -73,7 +78,7 @@ func TestFind(t *testing.T) {
 					others = append(others, other.name)
 				}
 				text := fmt.Sprintf("%s beside %s for %v", c.Begun.name, strings.Join(others, ", "), c.By)
-				if c.Doubtful() && c.Error > 0 {
+				if c.Doubtful() {
 					text += " (doubtful)"
 				}
 				found = append(found, text)
