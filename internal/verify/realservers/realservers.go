@@ -70,11 +70,13 @@ func Ask(ctx context.Context, address, word string) (answer []byte, err error) {
 	return io.ReadAll(conn)
 }
 
-// Each calls do for all items, at most so many of them at the same time, and waits for all calls. It
-// returns the first error, after which the ctx of the other calls ends.
+// Each calls do for all items, at most so many of them at the same time, and waits for all calls. If most is
+// 0 or less there is no limit. It returns the first error, after which the ctx of the other calls ends.
 func Each[T any](ctx context.Context, most int, items []T, do func(ctx context.Context, i int, item T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(most)
+	if most > 0 {
+		group.SetLimit(most)
+	}
 	for i, item := range items {
 		group.Go(func() error { return do(ctx, i, item) })
 	}

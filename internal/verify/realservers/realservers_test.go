@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-curator/curator/internal/suite"
@@ -45,20 +47,48 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// The first error ends the others, and is returned when they have ended.
+// The first error ends the others, and is returned when they have ended. Without a limit all items are begun.
 func TestEach(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("broken")
-	ended := make([]bool, 3)
-	err := realservers.Each(t.Context(), -1, []string{"a", "b", "c"}, func(ctx context.Context, i int, item string) error {
-		if item == "b" {
-			return broken
-		}
-		<-ctx.Done()
-		ended[i] = context.Cause(ctx) == broken
-		return ctx.Err()
-	})
-	if err != broken || !ended[0] || ended[1] || !ended[2] {
-		t.Errorf("%v, ended %v", err, ended)
+	for _, most := range []int{-1, 0, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			broken := errors.New("broken")
+			ended := make([]bool, 3)
+			err := realservers.Each(t.Context(), most, []string{"a", "b", "c"}, func(ctx context.Context, i int, item string) error {
+				if item == "b" {
+					return broken
+				}
+				<-ctx.Done()
+				ended[i] = context.Cause(ctx) == broken
+				return ctx.Err()
+			})
+			if err != broken || !ended[0] || ended[1] || !ended[2] {
+				t.Errorf("at most %d: %v, ended %v", most, err, ended)
+			}
+		})
 	}
+}
+
+// No more items than the limit are worked on at the same time.
+func TestEachLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, most := 0, 0
+		count := func(by int) {
+			mu.Lock()
+			defer mu.Unlock()
+			now += by
+			most = max(most, now)
+		}
+		err := realservers.Each(t.Context(), 2, make([]int, 5), func(context.Context, int, int) error {
+			count(1)
+			time.Sleep(time.Second)
+			count(-1)
+			return nil
+		})
+		if err != nil || most != 2 {
+			t.Errorf("%v, %d at the same time", err, most)
+		}
+	})
 }
