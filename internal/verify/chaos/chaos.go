@@ -47,7 +47,8 @@ type Config struct {
 	WithoutForeign bool
 	// WithoutModel does not compare the run with the model. That is a search, which may decide nothing.
 	WithoutModel bool
-	// Session is the session timeout of all, 4 s by default, in ten ticks of the servers.
+	// Session is the session timeout of all, 4 s by default, in ten ticks of the servers. It is in whole
+	// milliseconds, as servers grant it.
 	Session time.Duration
 	// Pause is the mean pause of a worker between two operations, 60 ms by default.
 	Pause time.Duration
@@ -101,6 +102,8 @@ func (c Config) defaults() (Config, error) {
 		return c, fmt.Errorf("less than 0: Duration %v, Pace %v, Slack %v", c.Duration, c.Pace, c.Slack)
 	case c.Session < time.Second:
 		return c, fmt.Errorf("less than a second: Session %v", c.Session)
+	case c.Session%time.Millisecond != 0:
+		return c, fmt.Errorf("not in whole milliseconds: Session %v", c.Session)
 	case c.Pause < time.Millisecond:
 		return c, fmt.Errorf("less than a millisecond: Pause %v", c.Pause)
 	case c.Workers < worker.Members && slices.Contains(c.Workloads, worker.Barrier):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,9 +55,10 @@ func TestMisuse(t *testing.T) {
 		"an unknown fault":       {Faults: []string{"none"}},
 		"too few for a barrier":  {Workers: 2},
 		"milliseconds from Java": {Session: 4000},
+		"half a millisecond":     {Session: 4*time.Second + 500*time.Microsecond},
 	} {
-		if report, err := chaos.Run(t.Context(), c); err == nil {
-			t.Errorf("%s: no error, and %v", name, report)
+		if report, err := chaos.Run(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), "chaos: ") {
+			t.Errorf("%s: the error %v, and %v", name, err, report)
 		}
 	}
 }
