@@ -18,20 +18,24 @@ func TestMain(m *testing.M) { suite.Main(m) }
 func TestMisuse(t *testing.T) {
 	for name, all := range map[string][][]string{
 		"chaos": {
-			{"-unknown"}, {"more"}, {"-duration", "x"}, {"-workloads", "none"}, {"-faults", "server-killed,none"}, {"-session", "1ms"},
-			{"-runs", "0"}, {"-runs", "2", "-log", "x"},
+			{"-unknown"}, {"more"}, {"-duration", "x"}, {"-workloads", "none"}, {"-faults", "server-killed,none"}, {"-session", "1ms"}, {"-session", "4.0005s"},
+			{"-runs", "0"}, {"-runs", "2", "-log", "x"}, {"-workloads", ""}, {"-faults", ","},
 		},
 		"ensemble": {
 			{"-scenarios", "Z"}, {"-policies", "none"}, {"-timeouts", "1s"}, {"-timeouts", "x"}, {"-rule", "x"},
-			{"-pairs", "0"}, {"-unknown"}, {"more"},
+			{"-pairs", "0"}, {"-rounds", "0"}, {"-ensembles", "0"}, {"-timeouts", ""}, {"-policies", ","}, {"-scenarios", ","},
+			{"-unknown"}, {"more"},
 		},
 		"explore": {{"-run", "("}, {"-tier", "x"}, {"-only", "x"}, {"-workers", "0"}, {"-unknown"}, {"more"}},
-		"load":    {{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"}},
+		"load": {
+			{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"},
+			{"-timeouts", ""}, {"-proofs", ","},
+		},
 		"mutants": {{"-run", "("}, {"-unknown"}, {"more"}},
 	} {
 		for _, args := range all {
 			err := run(t.Context(), append([]string{name}, args...), io.Discard, io.Discard)
-			if err == nil || errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), name+": ") {
+			if err == nil || errors.Is(err, flag.ErrHelp) || errors.Is(err, curatortest.ErrNotInstalled) || !strings.HasPrefix(err.Error(), name+": ") {
 				t.Errorf("%s %v: %v", name, args, err)
 			}
 		}

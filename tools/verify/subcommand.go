@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -43,17 +44,21 @@ func (s subcommand) run(ctx context.Context, args []string, out, progress io.Wri
 
 // names defines a flag for names that are separated by commas or spaces.
 func names(flags *flag.FlagSet, into *[]string, name, usage string) {
-	flags.Func(name, usage, func(text string) error {
-		*into = fields(text)
-		return nil
+	flags.Func(name, usage, func(text string) (err error) {
+		*into, err = fields(text)
+		return err
 	})
 }
 
 // durations defines a flag for durations that are separated by commas or spaces.
 func durations(flags *flag.FlagSet, into *[]time.Duration, name, usage string) {
 	flags.Func(name, usage, func(text string) error {
+		all, err := fields(text)
+		if err != nil {
+			return err
+		}
 		*into = nil
-		for _, field := range fields(text) {
+		for _, field := range all {
 			d, err := time.ParseDuration(field)
 			if err != nil {
 				return err
@@ -64,6 +69,12 @@ func durations(flags *flag.FlagSet, into *[]time.Duration, name, usage string) {
 	})
 }
 
-func fields(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+// fields returns what is separated by commas or spaces. An empty list is an error, because with it a proof
+// would run nothing, and succeed.
+func fields(text string) ([]string, error) {
+	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	if len(all) == 0 {
+		return nil, errors.New("the list is empty; without the flag it is the default")
+	}
+	return all, nil
 }

@@ -99,6 +99,12 @@ func (c Config) options() (o options, err error) {
 			return o, fmt.Errorf("%s must be at least 1, not %d", count.name, count.value)
 		}
 	}
+	switch {
+	case len(c.Timeouts) == 0:
+		return o, errors.New("-timeouts must name a session timeout")
+	case len(c.Policies) == 0:
+		return o, errors.New("-policies must name an error policy")
+	}
 	for _, d := range c.Timeouts {
 		if d < 2*nominalTick || d > longest*nominalTick {
 			return o, fmt.Errorf("-timeouts: servers do not grant %v, but %v to %v", d, 2*nominalTick, longest*nominalTick)

@@ -57,3 +57,28 @@ func TestPlan(t *testing.T) {
 		t.Errorf("full scale: a tick of %v", k.tick())
 	}
 }
+
+// What runs nothing is refused, also if no flag was parsed.
+func TestMisuse(t *testing.T) {
+	for name, change := range map[string]func(c *Config){
+		"no timeout":         func(c *Config) { c.Timeouts = nil },
+		"no policy":          func(c *Config) { c.Policies = nil },
+		"no pair":            func(c *Config) { c.Pairs = 0 },
+		"no round":           func(c *Config) { c.Rounds = 0 },
+		"no ensemble":        func(c *Config) { c.Ensembles = 0 },
+		"an unknown rule":    func(c *Config) { c.Rule = "" },
+		"an unknown fault":   func(c *Config) { c.Scenarios = []string{""} },
+		"a timeout too long": func(c *Config) { c.Timeouts = []time.Duration{41 * time.Second} },
+	} {
+		c := Config{
+			Timeouts: []time.Duration{10 * time.Second}, Policies: []string{"session"}, Pairs: 1, Rounds: 1, Scale: 1, Ensembles: 1, Rule: "beat",
+		}
+		if _, err := c.options(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		if _, err := c.options(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -43,6 +43,10 @@ func (c Config) check() error {
 		return fmt.Errorf("-servers must be at least 1, not %d", c.Servers)
 	case c.Window < 0:
 		return fmt.Errorf("-window must not be below 0: %v", c.Window)
+	case len(c.Timeouts) == 0:
+		return errors.New("-timeouts must name a session timeout")
+	case len(c.Proofs) == 0:
+		return errors.New("-proofs must name a way to prove a session")
 	}
 	for _, proof := range c.Proofs {
 		if proof != "check" && proof != "sync" {
