@@ -311,5 +311,8 @@ func (p *proof) verdict() error {
 			errs = append(errs, fmt.Errorf("%s, T = %v: %d leases were lost, although the fault was healed in time", r.Scenario, r.Timeout, r.Pairs-r.Kept-r.Overlaps))
 		}
 	}
+	if total.Pairs == 0 {
+		errs = append(errs, errors.New("no pair held a lock when a fault began, so nothing is shown"))
+	}
 	return errors.Join(errs...)
 }
