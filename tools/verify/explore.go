@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func defineExplore(flags *flag.FlagSet) func(ctx context.Context, out, progress 
 
 func (o exploration) run(ctx context.Context, out io.Writer) error {
 	p := &printer{out: out}
+	if !o.some() {
+		return fmt.Errorf("-run: no configuration matches %q", o.filter)
+	}
 	var wrong []error
 	if o.only != "mistakes" {
 		wrong = append(wrong, o.families(ctx, p)...)
@@ -78,6 +82,14 @@ func (o exploration) run(ctx context.Context, out io.Writer) error {
 		wrong = append(wrong, o.mistakes(ctx, p)...)
 	}
 	return errors.Join(append(wrong, p.err, ctx.Err())...)
+}
+
+// some tells whether there is a configuration to explore.
+func (o exploration) some() bool {
+	matches := func(cfg *model.Config) bool { return o.filter.MatchString(cfg.Name) }
+	ofFamily := func(f model.Family) bool { return slices.ContainsFunc(f.Configs, matches) }
+	return o.only != "mistakes" && slices.ContainsFunc(model.Families(o.tier), ofFamily) ||
+		o.only != "families" && slices.ContainsFunc(model.Mistakes(o.tier), matches)
 }
 
 // printer prints until a write fails, and keeps the error.

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/verify/mutants"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -26,12 +32,12 @@ func TestMisuse(t *testing.T) {
 			{"-pairs", "0"}, {"-rounds", "0"}, {"-ensembles", "0"}, {"-timeouts", ""}, {"-policies", ","}, {"-scenarios", ","},
 			{"-unknown"}, {"more"},
 		},
-		"explore": {{"-run", "("}, {"-tier", "x"}, {"-only", "x"}, {"-workers", "0"}, {"-unknown"}, {"more"}},
+		"explore": {{"-run", "("}, {"-tier", "x"}, {"-only", "x"}, {"-workers", "0"}, {"-run", "there is none"}, {"-unknown"}, {"more"}},
 		"load": {
 			{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"},
 			{"-timeouts", ""}, {"-proofs", ","},
 		},
-		"mutants": {{"-run", "("}, {"-unknown"}, {"more"}},
+		"mutants": {{"-run", "("}, {"-run", "there is none"}, {"-unknown"}, {"more"}},
 	} {
 		for _, args := range all {
 			err := run(t.Context(), append([]string{name}, args...), io.Discard, io.Discard)
@@ -66,6 +72,69 @@ func TestJudge(t *testing.T) {
 		if err := judge(c.compared, c.undecided); (err != nil) != c.fails {
 			t.Errorf("%d of %d: %v", c.undecided, c.compared, err)
 		}
+	}
+}
+
+// TestMutants sees that the table is written into the page only if it has all mutants.
+func TestMutants(t *testing.T) {
+	survives := errors.New("survives")
+	const head = "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n"
+	first, second := "| first | A | `TestA` in `recipes/locks` | 0s |\n", "| second | B | **nothing** | 0s |\n"
+	for name, tt := range map[string]struct {
+		filter    string
+		interrupt string // the mutant during whose test the run is interrupted
+		want      error
+		printed   string
+		written   bool
+	}{
+		"all":                        {"", "", survives, first + second, true},
+		"narrowed":                   {"first", "", nil, first, false},
+		"narrowed to all":            {"first|second", "", survives, first + second, true},
+		"interrupted":                {"", "second", context.Canceled, first, false},
+		"interrupted at once":        {"", "first", context.Canceled, "", false},
+		"narrowed, then interrupted": {"first", "first", context.Canceled, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			page := filepath.Join(t.TempDir(), "page.md")
+			before := "before\n" + begin + "\nthe old table\n" + end + "\nafter\n"
+			if err := os.WriteFile(page, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := mutation{
+				all:    []mutants.Mutant{{Name: "first", Breaks: "A", Package: "recipes/locks"}, {Name: "second", Breaks: "B"}},
+				filter: regexp.MustCompile(tt.filter), write: page, workers: 1,
+				test: func(ctx context.Context, m mutants.Mutant) (mutants.Outcome, error) {
+					switch m.Name {
+					case tt.interrupt:
+						cancel()
+						return mutants.Outcome{}, ctx.Err()
+					case "first":
+						return mutants.Outcome{CaughtBy: []string{"TestA"}}, ctx.Err()
+					default:
+						return mutants.Outcome{}, cmp.Or(ctx.Err(), survives)
+					}
+				},
+			}
+			var out, progress strings.Builder
+			if err := r.run(ctx, &out, &progress); !errors.Is(err, tt.want) {
+				t.Errorf("the error %v, want %v", err, tt.want)
+			}
+			if out.String() != head+tt.printed {
+				t.Errorf("printed\n%s", &out)
+			}
+			want := before
+			if tt.written {
+				want = "before\n" + begin + "\n" + head + tt.printed + end + "\nafter\n"
+			}
+			if got, err := os.ReadFile(page); err != nil || string(got) != want {
+				t.Errorf("%v, the page is\n%s", err, got)
+			}
+			if tt.written == strings.Contains(progress.String(), "stays as it is") {
+				t.Errorf("told %q", &progress)
+			}
+		})
 	}
 }
 

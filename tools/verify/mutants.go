@@ -29,45 +29,66 @@ internal/verify/mutants.
 
 func defineMutants(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
 	names := flags.String("run", "", "test only mutants whose names match this regular expression")
-	write := flags.String("write", "", "write the table into this file, between the lines "+begin+" and "+end)
+	write := flags.String("write", "", "write the table into this file, between the lines "+begin+" and "+end+", if all mutants were tested")
 	workers := flags.Int("workers", 1, "the number of mutants to test at the same time")
-	return func(ctx context.Context, out, _ io.Writer) error {
+	return func(ctx context.Context, out, progress io.Writer) error {
 		filter, err := regexp.Compile(*names)
 		if err != nil {
 			return fmt.Errorf("-run: %w", err)
 		}
-		return runMutants(ctx, filter, *write, *workers, out)
+		root, err := mutants.Root(".")
+		if err != nil {
+			return err
+		}
+		m := mutation{all: mutants.All(), filter: filter, write: *write, workers: *workers}
+		m.test = func(ctx context.Context, one mutants.Mutant) (mutants.Outcome, error) {
+			return mutants.Run(ctx, root, one)
+		}
+		return m.run(ctx, out, progress)
 	}
 }
 
-// runMutants runs the tests of the mutants whose names match, and prints the table.
-func runMutants(ctx context.Context, filter *regexp.Regexp, write string, workers int, out io.Writer) error {
-	root, err := mutants.Root(".")
-	if err != nil {
-		return err
+// mutation has the values of the flags, and what they choose from.
+type mutation struct {
+	all     []mutants.Mutant
+	test    func(ctx context.Context, m mutants.Mutant) (mutants.Outcome, error)
+	filter  *regexp.Regexp
+	write   string // the file for the table, or ""
+	workers int
+}
+
+// run runs the tests of the mutants whose names match, and prints the table of those that were tested. A table
+// without some of the mutants is not written into the file.
+func (r mutation) run(ctx context.Context, out, progress io.Writer) error {
+	chosen := slices.DeleteFunc(slices.Clone(r.all), func(m mutants.Mutant) bool { return !r.filter.MatchString(m.Name) })
+	if len(chosen) == 0 {
+		return fmt.Errorf("-run: no mutant matches %q", r.filter)
 	}
-	chosen := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !filter.MatchString(m.Name) })
 	lines, wrong := make([]string, len(chosen)), make([]error, len(chosen))
-	free := make(chan struct{}, max(workers, 1))
+	free := make(chan struct{}, max(r.workers, 1))
 	var wg sync.WaitGroup
 	for i, m := range chosen {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			var o mutants.Outcome
-			o, wrong[i] = mutants.Run(ctx, root, m)
-			lines[i] = fmt.Sprintf("| %s | %s | %s | %v |\n", m.Name, m.Breaks, caught(m, o), o.Took.Round(10*time.Millisecond))
+			if o, err := r.test(ctx, m); ctx.Err() == nil {
+				lines[i], wrong[i] = fmt.Sprintf("| %s | %s | %s | %v |\n", m.Name, m.Breaks, caught(m, o), o.Took.Round(10*time.Millisecond)), err
+			}
 		})
 	}
 	wg.Wait()
 	table := "| mutant | breaks | caught by | after |\n| --- | --- | --- | --- |\n" + strings.Join(lines, "")
-	if write != "" {
-		err = replace(write, table)
-	}
 	if _, err := io.WriteString(out, table); err != nil {
 		return err
 	}
-	return errors.Join(errors.Join(wrong...), err)
+	failed := append(wrong, ctx.Err())
+	switch whole := len(chosen) == len(r.all) && ctx.Err() == nil; {
+	case r.write != "" && whole:
+		failed = append(failed, replace(r.write, table))
+	case r.write != "":
+		_, _ = fmt.Fprintf(progress, "%s stays as it is: not all %d mutants were tested\n", r.write, len(r.all)) // the error and -run say why
+	}
+	return errors.Join(failed...)
 }
 
 // The lines around the table in a page.
