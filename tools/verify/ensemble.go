@@ -22,8 +22,8 @@ internal/verify/ensemble says how it measures, and how much the results may be w
 
 The exit status is 0 if there was no overlap, no lease was lost by a fault that healed in time (scenarios
 K and L, under the session policy), every kind of pair had locks that were granted to the waiter after the
-loss (except K and L), and every round could be run. With -rule answers it is 0 if there were overlaps,
-because they must be detected.
+loss (except K and L), some pair held a lock when its fault began, and every round could be run. With
+-rule answers it is 0 if there were overlaps, because they must be detected.
 
 The scenarios are
 

@@ -61,6 +61,7 @@ type Config struct {
 //   - there was an overlap,
 //   - a lease was lost by a fault that healed in time (scenarios K and L, under the session policy),
 //   - of a kind of pair no lock was granted to Y after the loss (except K and L),
+//   - no pair held a lock when its fault began,
 //   - a round could not be run.
 //
 // With the rule answers it is an error if there were no overlaps, because this package must detect them.
