@@ -74,18 +74,18 @@ func contend(ctx context.Context, connectString string, exporter *exporter) (err
 	defer func() { err = errors.Join(err, orders.client.Close(ctx)) }()
 
 	held := make(chan struct{})
-	g, ctx := errgroup.WithContext(ctx)
+	g, working := errgroup.WithContext(ctx) // Close gets ctx, because working ends with the work
 	g.Go(func() error {
-		return billing.request(ctx, "monthly run", func(ctx context.Context) error {
+		return billing.request(working, "monthly run", func(ctx context.Context) error {
 			close(held)
 			return await(ctx, exporter.waits)
 		})
 	})
 	g.Go(func() error {
-		if err := await(ctx, held); err != nil {
+		if err := await(working, held); err != nil {
 			return err
 		}
-		return orders.request(ctx, "POST /orders", func(ctx context.Context) error {
+		return orders.request(working, "POST /orders", func(ctx context.Context) error {
 			_, err := orders.client.CheckExists().ForPath(ctx, "/orders")
 			return err
 		})
@@ -121,7 +121,10 @@ func start(ctx context.Context, name, connectString string, exporter sdktrace.Sp
 	if err != nil {
 		return nil, err
 	}
-	return &program{client, mutex, provider.Tracer("example")}, client.Start(ctx)
+	if err := client.Start(ctx); err != nil {
+		return nil, errors.Join(err, client.Close(ctx))
+	}
+	return &program{client, mutex, provider.Tracer("example")}, nil
 }
 
 // request does work under the lock, in a span of its own.
