@@ -24,8 +24,14 @@ mkdir "$work/dist" # not in the tree, which Go would find changed
 # of the tool that wrote it, so the tool is built in the same way everywhere.
 sbom() {
 	CGO_ENABLED=0 "$go" run -trimpath "$cyclonedx" bin -json -std -short-purls -noserial -notimestamp -output "$2" "$1"
-	local module
-	for module in $("$go" version -m "$1" | awk '$1 == "dep" { print $2 "@" $3 }') "std@$("$go" env GOVERSION)"; do
+	local module modules std
+	modules=$("$go" version -m "$1" | awk '$1 == "dep" { print $2 "@" $3 }') # its status counts here, and not in a for
+	std=$("$go" env GOVERSION)
+	if [ -z "$modules" ] || [ -z "$std" ]; then
+		echo "go version -m names no modules of $1" >&2
+		return 1
+	fi
+	for module in $modules "std@$std"; do
 		if ! grep -qF "\"purl\": \"pkg:golang/$module\"" "$2"; then
 			echo "$module is in $1, and not in its SBOM" >&2
 			return 1
