@@ -3,13 +3,13 @@ package zkserver
 import "github.com/go-curator/curator/internal/zkserver/netfault"
 
 // Direction is a direction of the network.
-type Direction int
+type Direction = netfault.Direction
 
 // The directions.
 const (
-	Both Direction = iota
-	ToServer
-	ToClient
+	Both     = netfault.Both
+	ToServer = netfault.ToServer
+	ToClient = netfault.ToClient
 )
 
 // link is a part of the network, which can be broken in each direction.

@@ -45,7 +45,7 @@ func (e *Ensemble) proxies() []*netfault.Proxy {
 func (e *Ensemble) clients(d Direction) Link {
 	link := Link{tb: e.tb}
 	for _, p := range e.proxies() {
-		link.ways = append(link.ways, proxyWay{p, netfault.Direction(d), clientPort})
+		link.ways = append(link.ways, proxyWay{p, d.netfault(), clientPort})
 	}
 	return link
 }

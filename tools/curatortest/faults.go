@@ -57,7 +57,7 @@ func (s *Server) Partition(d Direction) (heal func()) {
 	if !checkDirection(s.tb, "Partition", d) {
 		return func() {}
 	}
-	return s.untilEnd(s.zookeeper.Partition(zkserver.Direction(d)))
+	return s.untilEnd(s.zookeeper.Partition(d.netfault()))
 }
 
 // PartitionSession is Partition for one client: for the connections of a session, and for later
@@ -69,7 +69,7 @@ func (s *Server) PartitionSession(id int64, d Direction) (heal func()) {
 	if noSession(s.tb, "PartitionSession", id) || !checkDirection(s.tb, "PartitionSession", d) {
 		return func() {}
 	}
-	return s.untilEnd(s.zookeeper.PartitionSession(id, zkserver.Direction(d)))
+	return s.untilEnd(s.zookeeper.PartitionSession(id, d.netfault()))
 }
 
 // AdvanceClock moves the server's clock ahead by d. When it returns, sessions whose clients

@@ -32,11 +32,23 @@ func (m *Member) Clients(d Direction) Link {
 	if !checkDirection(m.ensemble.tb, "Clients", d) {
 		return Link{tb: m.ensemble.tb}
 	}
-	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, netfault.Direction(d), clientPort}}}
+	link := Link{m.ensemble.tb, []proxyWay{{m.proxy, d.netfault(), clientPort}}}
 	if m.secure != nil {
-		link.ways = append(link.ways, proxyWay{m.secure, netfault.Direction(d), clientPort})
+		link.ways = append(link.ways, proxyWay{m.secure, d.netfault(), clientPort})
 	}
 	return link
+}
+
+// netfault returns the direction as proxies and the embedded server name it.
+func (d Direction) netfault() netfault.Direction {
+	switch d {
+	case ToServer:
+		return netfault.ToServer
+	case ToClient:
+		return netfault.ToClient
+	default:
+		return netfault.Both
+	}
 }
 
 // To returns the link from this server to others of its ensemble: messages that it sends to

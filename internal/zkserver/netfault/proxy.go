@@ -13,7 +13,7 @@ import (
 // Direction is a direction of the network between clients and a server.
 type Direction int
 
-// The directions, which have the numbers of those of package curatortest.
+// The directions.
 const (
 	Both Direction = iota
 	ToServer
