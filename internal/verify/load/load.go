@@ -132,7 +132,7 @@ func open(ctx context.Context, e *curatortest.Ensemble, timeout time.Duration, p
 }
 
 func hold(ctx context.Context, client *framework.Client, i int) (*locks.Lease, error) {
-	mutex, err := locks.NewInterProcessMutex(client, fmt.Sprintf("/sessionload/lock-%d", i))
+	mutex, err := locks.NewInterProcessMutex(client, fmt.Sprintf("/load/lock-%d", i))
 	if err != nil {
 		return nil, err
 	}
