@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -286,3 +287,90 @@ func (c *conn) readFrame(r io.Reader, first bool) ([]byte, error) {
 	_, err := io.CopyN(&frame, r, int64(length))
 	return frame.Bytes(), err
 }
+
+// Direction is a direction of the network.
+type Direction = netfault.Direction
+
+// The directions.
+const (
+	Both     = netfault.Both
+	ToServer = netfault.ToServer
+	ToClient = netfault.ToClient
+)
+
+// link is a part of the network, which can be broken in each direction.
+type link struct {
+	toServer netfault.Gate // shut while it loses what clients send
+	toClient netfault.Gate // shut while it loses what the server sends
+}
+
+// hold breaks the link in a direction until heal is called.
+func (l *link) hold(d Direction) (heal func()) {
+	var heals []func()
+	if d != ToClient {
+		heals = append(heals, l.toServer.Hold())
+	}
+	if d != ToServer {
+		heals = append(heals, l.toClient.Hold())
+	}
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+}
+
+// traffic counts the messages that went in and out.
+type traffic struct {
+	received, sent int64
+}
+
+// connStats are what a connection has done. The Server's lock guards it.
+type connStats struct {
+	established    time.Time
+	received, sent int64 // messages
+
+	last string        // what was answered last, "" before the handshake
+	xid  int32         // of the last request that had one of its own
+	zxid int64         // of the last answer
+	at   time.Duration // since the server's start
+}
+
+// shortNames are ZooKeeper's names of requests in the answer to cons.
+var shortNames = map[jute.Op]string{
+	jute.OpPing: "PING", jute.OpCreateSession: "SESS", jute.OpMulti: "MULT", jute.OpMultiRead: "MLTR",
+	jute.OpCreate: "CREA", jute.OpCreate2: "CREA", jute.OpCreateContainer: "CREA", jute.OpCreateTTL: "CREA",
+	jute.OpDelete: "DELE", jute.OpSetData: "SETD", jute.OpReconfig: "RECO", jute.OpSetACL: "SETA",
+	jute.OpSync: "SYNC", jute.OpCheck: "CHEC", jute.OpExists: "EXIS", jute.OpGetData: "GETD",
+	jute.OpSetWatches: "SETW", jute.OpSetWatches2: "STW2", jute.OpAddWatch: "ADDW", jute.OpGetACL: "GETA",
+	jute.OpGetChildren: "GETC", jute.OpGetChildren2: "GETC", jute.OpGetAllChildrenNumber: "GETACN",
+	jute.OpCheckWatches: "CHKW", jute.OpRemoveWatches: "REMW", jute.OpWhoAmI: "HOMI", jute.OpGetEphemerals: "GETE",
+}
+
+// answered notes that a request was answered. Of a transaction that failed ZooKeeper does
+// not know any more what it was.
+func (a *connStats) answered(op jute.Op, xid int32, zxid int64, code jute.Code, at time.Duration) {
+	a.last = shortNames[op]
+	if tree.IsWrite(op) && code != jute.CodeOK {
+		a.last = "NA"
+	}
+	if xid >= 0 {
+		a.xid = xid
+	}
+	a.zxid, a.at = zxid, at
+}
+
+// fourLetterWord is a command in place of the first frame.
+type fourLetterWord string
+
+// Error makes the word the error of reading a frame.
+func (w fourLetterWord) Error() string { return "four-letter word " + string(w) }
+
+// knownWords are those that ZooKeeper 3.8 knows.
+var knownWords = []fourLetterWord{
+	"ruok", "isro", "srvr", "stat", "cons", "wchs", "conf", "mntr", "envi",
+	"crst", "dirs", "dump", "gtmk", "hash", "srst", "stmk", "wchc", "wchp",
+}
+
+// known tells whether the word is one.
+func (w fourLetterWord) known() bool { return slices.Contains(knownWords, w) }

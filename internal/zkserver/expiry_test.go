@@ -99,3 +99,105 @@ func testSessionsExpire(t *testing.T, dial func() (net.Conn, error), lateness ti
 		}
 	}
 }
+
+const reapInterval = 200 * time.Millisecond
+
+// TestReaping has containers and timed nodes removed, by an embedded server and a real one.
+func TestReaping(t *testing.T) {
+	t.Run("Virtual", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s server) {
+			if after, before := testReaping(t, s.dial()); after != before+2 {
+				t.Errorf("zxid %d where there were two transactions after %d", after, before)
+			}
+		}, curatortest.WithContainerCheckInterval(reapInterval))
+	})
+	t.Run("Real", func(t *testing.T) {
+		real := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithContainerCheckInterval(reapInterval))
+		conn, err := net.Dial("tcp", real.ConnectString())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		// A slow server looks again before a removal is done, and tries that twice.
+		if after, before := testReaping(t, conn); after < before+2 {
+			t.Errorf("zxid %d where there were two transactions after %d", after, before)
+		}
+	})
+}
+
+// testReaping returns the zxids after the removals and before.
+func testReaping(t *testing.T, conn net.Conn) (after, before int64) {
+	c, err := rawclient.Connect(conn, jute.ConnectRequest{TimeOut: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/unused", "/full", "/empty"} {
+		do(t, c, jute.OpCreateContainer, newNode(path, "", jute.FlagContainer))
+	}
+	do(t, c, jute.OpCreate, newNode("/full/child", "", 0))
+	do(t, c, jute.OpCreate, newNode("/empty/child", "", 0))
+	created := time.Now()
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl", jute.FlagTTL, 500))
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl-full", jute.FlagTTL, 100))
+	do(t, c, jute.OpCreate, newNode("/ttl-full/child", "", 0))
+	do(t, c, jute.OpCreateTTL, newTTL("/ttl-long", jute.FlagTTL, 3_600_000))
+	do(t, c, jute.OpAddWatch, &jute.AddWatchRequest{Path: "/", Mode: jute.ModePersistentRecursive})
+	before = do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/empty/child", Version: -1}).Zxid
+	gone := map[string]bool{}
+	for len(gone) < 2 {
+		f, err := c.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event, ok := f.Event(); ok && event.Type == jute.EventNodeDeleted {
+			gone[event.Path] = true
+		}
+	}
+	if !gone["/empty"] || !gone["/ttl"] {
+		t.Errorf("gone: %v", gone)
+	}
+	// Servers count in whole milliseconds.
+	if lived := time.Since(created); lived <= 499*time.Millisecond {
+		t.Errorf("a node with 500 ms to live went after %v", lived)
+	}
+	after = do(t, c, jute.OpExists, &jute.PathWatchRequest{Path: "/"}).Zxid
+	for _, path := range []string{"/unused", "/full", "/ttl-full", "/ttl-long"} {
+		do(t, c, jute.OpExists, &jute.PathWatchRequest{Path: path})
+	}
+	return after, before
+}
+
+// TestContainersKeepTheirChildren shows that a container which gets another child before
+// the server looks stays.
+func TestContainersKeepTheirChildren(t *testing.T) {
+	inBubble(t, func(t *testing.T, s server) {
+		c := s.connect(20 * tick)
+		do(t, c, jute.OpCreateContainer, newNode("/container", "", jute.FlagContainer))
+		do(t, c, jute.OpCreate, newNode("/container/a", "", 0))
+		do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/container/a", Version: -1})
+		do(t, c, jute.OpCreate, newNode("/container/b", "", 0))
+		pass(5 * time.Second)
+		do(t, c, jute.OpDelete, &jute.DeleteRequest{Path: "/container/b", Version: -1})
+		if _, ok := s.Get("/container"); !ok {
+			t.Fatal("gone before the server looked")
+		}
+		pass(5 * time.Second)
+		if _, ok := s.Get("/container"); ok {
+			t.Error("still there")
+		}
+	}, curatortest.WithContainerCheckInterval(5*time.Second))
+}
+
+// TestTimedNodesNeedTime sends what ends the process of a ZooKeeper 3.8.0: a createTTL whose
+// flags ask for no time to live, and whose time is negative.
+func TestTimedNodesNeedTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, s server) {
+		c := s.connect(20 * tick)
+		for _, flags := range []int32{0, jute.FlagEphemeral, jute.FlagSequential, 3, jute.FlagContainer} {
+			f, err := c.Do(jute.OpCreateTTL, newTTL("/ttl", flags, -1))
+			if err != nil || f.Err != jute.CodeBadArguments {
+				t.Errorf("flags %d: code %d, %v", flags, f.Err, err)
+			}
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/netfault"
 	"github.com/go-curator/curator/internal/zkserver/tree"
 )
@@ -137,4 +138,88 @@ func (s *Server) admits() bool { return !s.closed && !s.stopped && s.refusing ==
 func (s *Server) finish(c *conn) {
 	s.disconnect(c)
 	c.out.close()
+}
+
+// Get returns a node's data and Stat, and whether there is one.
+func (s *Server) Get(path string) ([]byte, jute.Stat, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Get(path)
+}
+
+// Children returns the names of a node's children, sorted; none if there is no such node.
+func (s *Server) Children(path string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Children(path)
+}
+
+// Watches returns how many watches there are.
+func (s *Server) Watches() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Watches()
+}
+
+// Sessions returns the ids of the sessions, sorted.
+func (s *Server) Sessions() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Sessions()
+}
+
+// SetSequence sets the number that the next sequential child of a node gets. Its Cversion
+// changes with it. It is false if there is no such node.
+func (s *Server) SetSequence(path string, next int32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.SetSequence(path, next)
+}
+
+// Create makes a persistent node with an open ACL, in a transaction of its own, as a client's
+// request would. It returns the code of the answer.
+func (s *Server) Create(path string, data []byte) jute.Code {
+	s.mu.Lock()
+	reply := s.state.Create(s.clock.now(), path, data)
+	s.mu.Unlock()
+	s.say(reply.Exceeded)
+	return reply.Code
+}
+
+// clock is the server's only clock: that of package time, as far ahead as it was moved.
+type clock struct {
+	start time.Time // ticks are counted from here
+
+	mu    sync.Mutex
+	ahead time.Duration
+	moved chan struct{} // closed by the next advance
+}
+
+func newClock() *clock { return &clock{start: time.Now(), moved: make(chan struct{})} }
+
+// now returns the time.
+func (c *clock) now() time.Time { return c.start.Add(c.elapsed()) }
+
+// elapsed returns how long ago the clock was made.
+func (c *clock) elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.start) + c.ahead
+}
+
+// until returns how long it is until t, and a channel that is closed when that is no
+// longer so.
+func (c *clock) until(t time.Time) (time.Duration, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Until(t) - c.ahead, c.moved
+}
+
+// advance moves the clock ahead.
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+	close(c.moved)
+	c.moved = make(chan struct{})
 }

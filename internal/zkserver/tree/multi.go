@@ -1,8 +1,6 @@
 package tree
 
-import (
-	"github.com/go-curator/curator/internal/jute"
-)
+import "github.com/go-curator/curator/internal/jute"
 
 // operation is one operation of a multi.
 type operation struct {
@@ -156,4 +154,59 @@ func failure(n, failed int, code jute.Code) Body {
 		}
 	}
 	return done.end()
+}
+
+// multiRead does each of its operations by itself.
+func multiRead(r *request) (Body, jute.Code) {
+	var done results
+	writes := *r.body
+	ops, code := split(r.body, multiReadBodies)
+	if code != jute.CodeOK {
+		if ops, code := split(&writes, multiBodies); code == jute.CodeOK && len(ops) > 0 {
+			// A multi by another name: ZooKeeper sends the results so far, which are none.
+			return done.end(), jute.CodeMarshallingError
+		}
+		return nil, code
+	}
+	for _, o := range ops {
+		req, _ := decode[jute.PathWatchRequest](jute.NewDecoder(o.body))
+		result, code := readNode(r, o.op, req.Path, false)
+		op := o.op
+		if code != jute.CodeOK {
+			op = jute.OpError
+		}
+		done.add(op, code, result)
+		if len(done.body) > MaxReply {
+			r.tooLong = true // no client takes an answer of this length, and it could grow on
+			return nil, jute.CodeSystemError
+		}
+	}
+	return done.end(), jute.CodeOK
+}
+
+// Paths returns the paths that a request names, as the client has sent them; a multi names
+// those of its operations. Those of requests that put watches back are left out.
+func Paths(op jute.Op, body []byte) []string {
+	switch op {
+	case jute.OpMulti, jute.OpMultiRead:
+		bodies := multiBodies
+		if op == jute.OpMultiRead {
+			bodies = multiReadBodies
+		}
+		ops, _ := split(jute.NewDecoder(body), bodies)
+		var paths []string
+		for _, o := range ops {
+			paths = append(paths, Paths(o.op, o.body)...)
+		}
+		return paths
+	case jute.OpPing, jute.OpClose, jute.OpAuth, jute.OpSetWatches, jute.OpSetWatches2, jute.OpWhoAmI,
+		jute.OpCreateSession:
+		return nil
+	default:
+		d := jute.NewDecoder(body)
+		if path := d.String(); d.Err() == nil {
+			return []string{path}
+		}
+		return nil
+	}
 }
