@@ -72,3 +72,89 @@ func ExampleServer_Inject() {
 	// created: true
 	// there after the session: false
 }
+
+// start returns a started client of servers of either kind.
+func start(ctx context.Context, zk curatortest.ZooKeeper) *framework.Client {
+	client, err := framework.NewClient(zk.ConnectString(), retry.ExponentialBackoff(50*time.Millisecond, 5))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := client.Start(ctx); err != nil {
+		log.Fatal(err)
+	}
+	return client
+}
+
+// What is written against ZooKeeper runs on the embedded server, as here, and on the servers of
+// NewReal.
+func ExampleZooKeeper() {
+	ctx := context.Background()
+	server, err := curatortest.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var zk curatortest.ZooKeeper = server
+	defer zk.Close()
+	client := start(ctx, zk)
+	defer client.Close(ctx)
+
+	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(ctx, "/worker"); err != nil {
+		log.Fatal(err)
+	}
+	zk.Disconnect()
+	exists, err := client.CheckExists().ForPath(ctx, "/worker")
+	fmt.Println("after a lost connection:", exists, err)
+
+	zk.ExpireSession(client.SessionID())
+	exists, err = client.CheckExists().ForPath(ctx, "/worker")
+	fmt.Println("after a lost session:", exists, err)
+	// Output:
+	// after a lost connection: true <nil>
+	// after a lost session: false <nil>
+}
+
+// A server that is stopped keeps its data, its sessions and its port.
+func ExampleServer_Stop() {
+	ctx := context.Background()
+	server, err := curatortest.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	client := start(ctx, server)
+	defer client.Close(ctx)
+	if _, err := client.Create().WithData([]byte("new")).ForPath(ctx, "/order"); err != nil {
+		log.Fatal(err)
+	}
+
+	server.Stop()
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err = client.GetData().ForPath(short, "/order")
+	fmt.Println("while it is down:", err != nil)
+
+	server.Start()
+	data, err := client.GetData().ForPath(ctx, "/order")
+	fmt.Println("afterwards:", string(data), err)
+	// Output:
+	// while it is down: true
+	// afterwards: new <nil>
+}
+
+func ExampleWithNodes() {
+	ctx := context.Background()
+	server, err := curatortest.New(curatortest.WithNodes(map[string]string{
+		"/config/db":    "host=db1",
+		"/config/cache": "size=10",
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	client := start(ctx, server)
+	defer client.Close(ctx)
+
+	data, err := client.GetData().ForPath(ctx, "/config/db")
+	fmt.Println(server.Children("/config"), string(data), err)
+	// Output: [cache db] host=db1 <nil>
+}

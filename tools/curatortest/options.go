@@ -246,3 +246,104 @@ func WithReconfig() Option { return option(func(c *config) { c.reconfig = true }
 // ZooKeeper's default: it then refuses nodes with a time to live. The embedded server ignores
 // this.
 func WithoutExtendedTypes() Option { return option(func(c *config) { c.plainTypes = true }) }
+
+// newEmbeddedConfig is newConfig for the embedded server. Options of TLS, SASL and reads without a quorum are
+// errors for it.
+func newEmbeddedConfig(opts []Option) (config, error) {
+	c, err := newConfig(opts)
+	if name := c.security.embeddedMistake(); err == nil && name != "" {
+		err = fmt.Errorf("%w: %s: only for real servers: see Real and RealEnsemble", ErrInvalidOption, name)
+	}
+	return c, err
+}
+
+// WithTLS makes real servers also listen for TLS, on a separate port, ZooKeeper's
+// secureClientPort: see [Ensemble.TLSConnectString] and [Ensemble.TLSConfig]. The plain port
+// stays. Connections between servers are not encrypted. An embedded server refuses this option.
+//
+//	ensemble := curatortest.Real(t, curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAndVerifyClientCert}))
+//	client := curatortest.NewClient(t, ensemble.TLSConnectString(), framework.WithoutEnsembleTracker(),
+//		framework.WithTLS(ensemble.TLSConfigWith(curatortest.Certificate{Subject: pkix.Name{CommonName: "orders"}})))
+//
+// settings.Server makes certificates that a client must refuse: an expired certificate has a
+// NotAfter in the past, a certificate for another host has other Hosts, and a certificate of an
+// untrusted authority has UnknownAuthority. Certificates of clients are made in the same way.
+func WithTLS(settings TLS) Option {
+	return option(func(c *config) { c.security.tls = &settings })
+}
+
+// WithSASL makes real servers authenticate clients by SASL's DIGEST-MD5, with a password for
+// each name. Clients that do not authenticate are also served: see [WithSASLRequired]. A user
+// is the id in ACLs of the scheme sasl. An embedded server refuses this option.
+//
+// A name has only letters, digits, _, - and . characters. The passwords are in a file that only
+// the user of the test can read, until the server is closed.
+func WithSASL(users map[string]string) Option {
+	users = maps.Clone(users)
+	return option(func(c *config) {
+		c.security.users = users
+		if len(users) == 0 {
+			c.invalid("WithSASL", "no users")
+		}
+	})
+}
+
+// WithSASLRequired makes real servers with [WithSASL] serve only clients that have
+// authenticated: they answer the first request of other clients, and a wrong password, with the
+// error -124, and end the connection. The session of such a client lives until it expires. It
+// is ZooKeeper's sessionRequireClientSASLAuth. An embedded server refuses this option.
+func WithSASLRequired() Option {
+	return option(func(c *config) { c.security.saslRequired = true })
+}
+
+// WithReadOnlyMode lets a member of a real ensemble that has lost its quorum serve reads to
+// clients that ask for it in their connect request; it is ZooKeeper's readonlymode.enabled.
+// See [Member.AwaitReadOnly]. A standalone real server and an embedded server refuse this
+// option.
+//
+// A member without a quorum serves only new, local sessions. The servers therefore have
+// ZooKeeper's local sessions, also while there is a quorum: only its server knows a session
+// until it creates its first ephemeral node, and the session expires if its client moves to
+// another server before.
+func WithReadOnlyMode() Option {
+	return option(func(c *config) { c.security.readOnly = true })
+}
+
+// WithAdminServer makes real servers run ZooKeeper's AdminServer, each on a free port of the
+// loopback interface: see [Member.AdminPort]. It needs Jetty, which comes with releases of
+// ZooKeeper and with Debian's package. An embedded server refuses this option.
+func WithAdminServer() Option {
+	return option(func(c *config) {
+		c.realOnly = cmp.Or(c.realOnly, "WithAdminServer")
+		c.admin = true
+	})
+}
+
+// node is a node that a server starts with.
+type node struct{ path, data string }
+
+// maxNode bounds the length of a node that a server starts with, so that a client can read it.
+const maxNode = 1<<20 - 1<<10
+
+// newNodes returns the given nodes and their parents, parents first, or why a node is invalid.
+func newNodes(given map[string]string) (nodes []node, why string) {
+	all := map[string]string{}
+	for path, data := range given {
+		switch {
+		case path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/"):
+			return nil, path + " is reserved by ZooKeeper"
+		case !strings.HasPrefix(path, "/") || path == "/":
+			return nil, fmt.Sprintf("%q does not begin with a slash and a name", path)
+		case len(path)+len(data) > maxNode:
+			return nil, fmt.Sprintf("%s has %d bytes: more than a client could read", path, len(data))
+		}
+		all[path] = data
+		for above := path[:strings.LastIndexByte(path, '/')]; above != ""; above = above[:strings.LastIndexByte(above, '/')] {
+			all[above] = given[above]
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		nodes = append(nodes, node{path, all[path]})
+	}
+	return nodes, ""
+}

@@ -1,11 +1,14 @@
 package curatortest_test
 
 import (
+	"crypto/tls"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -111,5 +114,70 @@ func TestSessionTimeouts(t *testing.T) {
 				t.Errorf("%s grants %v to a client that asks for %v", address, got, ask)
 			}
 		}
+	}
+}
+
+// TestSecureOptionsThatMakeNoSense passes options that the embedded server, or a real one, refuses.
+func TestSecureOptionsThatMakeNoSense(t *testing.T) {
+	users := func(name, password string) curatortest.Option {
+		return curatortest.WithSASL(map[string]string{name: password})
+	}
+	embedded := func(opt curatortest.Option) error {
+		_, err := curatortest.New(opt)
+		return err
+	}
+	real := func(opt curatortest.Option) error {
+		_, err := curatortest.NewReal(1, opt)
+		return err
+	}
+	for name, err := range map[string]error{
+		"WithTLS: only for real servers":            embedded(curatortest.WithTLS(curatortest.TLS{})),
+		"WithSASL: only for real servers":           embedded(users("orders", "secret")),
+		"WithSASLRequired: only for real servers":   embedded(curatortest.WithSASLRequired()),
+		"WithReadOnlyMode: only for real servers":   embedded(curatortest.WithReadOnlyMode()),
+		"WithAdminServer: an embedded server":       embedded(curatortest.WithAdminServer()),
+		"WithTLS: ZooKeeper does not support":       real(curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAnyClientCert})),
+		"WithSASL: no users":                        real(curatortest.WithSASL(nil)),
+		"WithSASL: the user":                        real(users("or ders", "secret")),
+		"WithSASL: the password of orders is":       real(users("orders", "\n")),
+		"WithSASL: the password of orders contains": real(users("orders", "${user.home}")),
+		"WithSASLRequired: there are no users":      real(curatortest.WithSASLRequired()),
+		"WithReadOnlyMode: a standalone server":     real(curatortest.WithReadOnlyMode()),
+	} {
+		if !errors.Is(err, curatortest.ErrInvalidOption) || !strings.Contains(err.Error(), name) {
+			t.Errorf("error %v, want one with %q", err, name)
+		}
+	}
+}
+
+// TestSocketsInBubble uses sockets in a bubble, where they would stop the clock.
+func TestSocketsInBubble(t *testing.T) {
+	outside := curatortest.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		for name, use := range map[string]func(tb *fakeTB){
+			"server": func(tb *fakeTB) { curatortest.Start(tb) },
+			"client": func(tb *fakeTB) { outside.Client(tb) },
+		} {
+			tb := &fakeTB{}
+			use(tb)
+			tb.end()
+			if got := strings.Join(tb.failures, "; "); len(tb.failures) != 1 || !strings.Contains(got, "Virtual") {
+				t.Errorf("%s: failures: %q", name, got)
+			}
+		}
+	})
+}
+
+// TestFaultsOfNoSession passes the id that a client has before it is connected.
+func TestFaultsOfNoSession(t *testing.T) {
+	tb := &fakeTB{}
+	server := curatortest.Start(tb)
+	none := new(framework.Client).SessionID()
+	server.ExpireSession(none)
+	server.DisconnectSession(none)
+	server.PartitionSession(none, curatortest.Both)
+	tb.end()
+	if got := strings.Join(tb.logged, "; "); strings.Count(got, "BlockUntilConnected") != 3 || len(tb.failures) > 0 {
+		t.Errorf("logged: %q, failures: %q", got, tb.failures)
 	}
 }
