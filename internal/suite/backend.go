@@ -1,3 +1,9 @@
+// Package suite runs tests of behaviour on every backend: the embedded server in virtual time,
+// the embedded server over TCP, and a real ZooKeeper server. It is for tests only. With go test
+// -short it uses only virtual time.
+//
+// Faults are made on the client's side of the connection, by a [Network] that reads the frames,
+// so each backend can have the same fault.
 package suite
 
 import (
@@ -7,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -35,8 +42,6 @@ type Backend struct {
 	root    string
 	server  *curatortest.Server // nil for the real server
 }
-
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 var tests atomic.Int64
 
@@ -224,4 +229,95 @@ func Eventually(t *testing.T, what string, ok func() bool) {
 		}
 		<-time.After(max(2*time.Millisecond, waited/8))
 	}
+}
+
+// MainWithServer is Main for a package with examples, which read as programs do: they
+// connect to connectString, an embedded server's, and log nothing.
+func MainWithServer(m *testing.M, connectString *string) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	server, err := curatortest.New()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite: no server for the examples:", err)
+		os.Exit(1)
+	}
+	*connectString = server.ConnectString()
+	Main(m, server.Close)
+}
+
+// Twins runs test in virtual time on two servers, which have the same history as long as the same is done on
+// both without time passing: the same zxids and times. Then restore ends the first one and moves its clients
+// to the second: to them it is a restart on an older snapshot, with what was written to the second since.
+func Twins(t *testing.T, test func(t *testing.T, first, second *Backend, restore func())) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var twins [2]*Backend
+		for i := range twins {
+			server := curatortest.Start(t, curatortest.WithTickTime(Tick), noReaping, curatortest.Virtual())
+			twins[i] = newBackend("virtual", server.ConnectString(), server.DialContext)
+			twins[i].server = server
+		}
+		first, second := twins[0], twins[1]
+		var present atomic.Pointer[curatortest.Server]
+		present.Store(first.server)
+		second.root = first.root
+		first.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			return present.Load().DialContext(ctx, network, address)
+		}
+		test(t, first, second, func() {
+			present.Store(second.server)
+			first.server.Stop()
+		})
+	})
+}
+
+// realServers are the real servers of the process by their names. Each starts with the first test
+// that needs it and ends with Main: a JVM for each test would take longer than the tests.
+var realServers serverSet
+
+type serverSet struct {
+	mu     sync.Mutex
+	byName map[string]*realServer
+}
+
+type realServer struct {
+	once     sync.Once
+	ensemble *curatortest.Ensemble
+	err      error
+}
+
+// start returns the server with a name, and starts it if it does not run yet.
+func (set *serverSet) start(t *testing.T, name string, opts ...curatortest.Option) *curatortest.Ensemble {
+	t.Helper()
+	s := set.named(name)
+	s.once.Do(func() { s.ensemble, s.err = curatortest.NewReal(1, opts...) })
+	if errors.Is(s.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
+		t.Skip(s.err)
+	}
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.ensemble
+}
+
+func (set *serverSet) named(name string) *realServer {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if set.byName == nil {
+		set.byName = map[string]*realServer{}
+	}
+	if set.byName[name] == nil {
+		set.byName[name] = &realServer{}
+	}
+	return set.byName[name]
+}
+
+// close ends the servers. It is called when no test runs any more.
+func (set *serverSet) close() error {
+	var errs []error
+	for _, s := range set.byName {
+		if s.ensemble != nil {
+			errs = append(errs, s.ensemble.Close())
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/go-curator/curator/internal/jute"
 )
 
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Network is a client's network, with faults on demand.
 type Network struct {
 	dial dialFunc

@@ -2,11 +2,16 @@ package suite
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/zkclient"
 )
 
 // WantText fails the test unless a value has the same text, of one line, with every verb that logs
@@ -68,6 +73,71 @@ func (r Result[T]) Fails(t testing.TB, wants ...error) {
 func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// panics is a user's retry policy that panics.
+type panics struct{}
+
+func (panics) Next(int, time.Duration, error) (time.Duration, bool) { panic("boom") }
+
+// PanickingClient returns a started client on a network, whose retry policy panics with "boom". It is
+// closed at the end of the test.
+func (b *Backend) PanickingClient(t *testing.T, n *Network, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	opts = append([]framework.Option{
+		framework.WithDialer(n.Dial), framework.WithoutEnsembleTracker(), framework.WithSessionTimeout(SessionTimeout),
+		framework.WithLogger(slog.New(slog.DiscardHandler)),
+	}, opts...)
+	client, err := framework.NewClient(b.ConnectString(), panics{}, opts...)
+	if err == nil {
+		err = client.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return client
+}
+
+// WantPanic calls fn, which must panic as the policy of a PanickingClient does.
+func WantPanic(t *testing.T, fn func()) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != "boom" {
+			t.Errorf("the panic is %v", p)
+		}
+	}()
+	fn()
+}
+
+// Watches returns how many watches a client has.
+func Watches(t *testing.T, client *framework.Client) int {
+	t.Helper()
+	conn, err := zkclient.Of(client).Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn.Watches()
+}
+
+// AwaitWatches waits until a client has n watches and the server has answered the requests that set
+// them: answers come in the order of the requests.
+func AwaitWatches(t *testing.T, client *framework.Client, n int) {
+	t.Helper()
+	Eventually(t, "the watches of a client", func() bool { return Watches(t, client) == n })
+	Answered(t, client)
+}
+
+// Answered waits until the server has answered what a client has sent.
+func Answered(t *testing.T, client *framework.Client) {
+	t.Helper()
+	if _, err := client.GetACL().ForPath(t.Context(), "/"); err != nil {
 		t.Fatal(err)
 	}
 }

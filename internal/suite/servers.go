@@ -110,3 +110,71 @@ func (n *Network) remembered(what string) (answer []byte, ok bool) {
 	answer, ok = n.answers[what]
 	return answer, ok
 }
+
+// WithoutQuorum closes the connection, and makes every new one one to a server that has lost its quorum,
+// until restore is called: it takes a client that asks for reads alone (framework.WithReadOnly), repeats
+// the earlier answers to reads that this network has made before, and refuses all else.
+func (n *Network) WithoutQuorum() (restore func()) {
+	n.setAlone(true)
+	n.Cut()
+	return func() { n.setAlone(false) }
+}
+
+func (n *Network) setAlone(alone bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.alone = alone
+}
+
+// refusedRequests are the requests of one connection that are refused.
+type refusedRequests struct {
+	mu      sync.Mutex
+	refused map[int32]jute.Code // by their xids
+}
+
+// refuse returns what is sent in place of a frame that is to be refused with a code. Its answer is turned
+// into the refusal.
+func (u *refusedRequests) refuse(frame []byte, code jute.Code) []byte {
+	xid := int32(binary.BigEndian.Uint32(frame[4:]))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.refused == nil {
+		u.refused = map[int32]jute.Code{}
+	}
+	u.refused[xid] = code
+	header := jute.RequestHeader{Xid: xid, Op: jute.OpExists}
+	sent := (&jute.PathWatchRequest{Path: "/"}).Append(header.Append(make([]byte, 4)))
+	binary.BigEndian.PutUint32(sent, uint32(len(sent)-4))
+	return sent
+}
+
+// refusal returns the refusal in place of an answer, and whether there is one.
+func (u *refusedRequests) refusal(frame []byte) ([]byte, bool) {
+	xid := int32(binary.BigEndian.Uint32(frame[4:]))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	code, refused := u.refused[xid]
+	if !refused {
+		return frame, false
+	}
+	header := jute.ReplyHeader{Xid: xid, Err: code}
+	frame = header.Append(make([]byte, 4))
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
+	return frame, true
+}
+
+// needsQuorum tells whether a server without a quorum refuses what is asked for in a frame.
+func needsQuorum(frame []byte) bool {
+	switch jute.Op(binary.BigEndian.Uint32(frame[8:])) {
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL, jute.OpDelete, jute.OpSetData,
+		jute.OpSetACL, jute.OpMulti, jute.OpCheck, jute.OpSync:
+		return true
+	}
+	return false
+}
+
+// unknown tells whether a server before 3.6 does not know what is asked for in a frame.
+func unknown(frame []byte) bool {
+	op := jute.Op(binary.BigEndian.Uint32(frame[8:]))
+	return op == jute.OpAddWatch || op == jute.OpSetWatches2
+}
