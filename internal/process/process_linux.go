@@ -1,6 +1,17 @@
 package process
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endWithParent has the kernel kill the process with the thread that starts it.
+func endWithParent(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+}
 
 // KeepsPorts reports whether this system can reserve ports.
 const KeepsPorts = true

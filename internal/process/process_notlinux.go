@@ -2,7 +2,13 @@
 
 package process
 
-import "net"
+import (
+	"net"
+	"os/exec"
+)
+
+// endWithParent does nothing: only Linux can end a process with its parent.
+func endWithParent(*exec.Cmd) {}
 
 // KeepsPorts reports whether this system can reserve ports. Elsewhere than on Linux a socket that
 // is bound to a port is in the way of the server that wants it.
