@@ -136,3 +136,65 @@ const (
 	MetricRetries            = "zookeeper.client.retries"
 	MetricWatches            = "zookeeper.client.watch.count"
 )
+
+// Names of the span and the metric of package atomics, and of their attributes. The metric has
+// no attribute but AttrAtomicName.
+const (
+	SpanAtomicUpdate        = "curator.atomic.update"
+	MetricAtomicTries       = "curator.atomic.tries"
+	AttrAtomicName          = "curator.atomic.name" // see atomics.WithName
+	AttrAtomicPath          = "curator.atomic.path"
+	AttrAtomicTries         = "curator.atomic.tries"          // without the lock
+	AttrAtomicPromotedTries = "curator.atomic.promoted_tries" // while the lock was held
+)
+
+// Names of the span of package barriers, and of its attributes.
+const (
+	SpanBarrierWait = "curator.barrier.wait"
+	AttrBarrierKind = "curator.barrier.kind" // one of those below
+	AttrBarrierPath = "curator.barrier.path"
+)
+
+// What a span of a barrier waits for.
+const (
+	BarrierOpen  = "open"  // a DistributedBarrier, until it is open
+	BarrierEnter = "enter" // a DistributedDoubleBarrier, until enough members have come
+	BarrierLeave = "leave" // and until all have left
+)
+
+// AttrNodeName is the attribute of a kept node's metric; see nodes.WithName.
+const AttrNodeName = "curator.node.name"
+
+// MetricNodeRecreations is the name of the metric of kept nodes.
+const MetricNodeRecreations = "curator.node.recreations"
+
+// Names of the spans of queues.
+const (
+	SpanQueuePut     = "curator.queue.put"
+	SpanQueueProcess = "curator.queue.process"
+)
+
+// Names of the attributes of a queue's spans. Metrics have only its name and outcome.
+const (
+	AttrQueueKind    = "curator.queue.kind"
+	AttrQueueName    = "curator.queue.name" // see queue.WithName
+	AttrQueuePath    = "curator.queue.path"
+	AttrQueueItems   = "curator.queue.items"
+	AttrQueueOutcome = "curator.queue.outcome"
+)
+
+// Outcomes of the work on a node of a queue, in addition to OutcomeError, OutcomeAlreadyGone
+// and OutcomeUnknown.
+const (
+	OutcomeConsumed  = "consumed"
+	OutcomePutBack   = "put_back"   // to the end of its line, because its function failed
+	OutcomeGivenBack = "given_back" // it keeps its place
+	OutcomeLost      = "lost"       // its lock was lost: another consumer gets it
+	OutcomeInDoubt   = "in_doubt"   // the reply to its deletion was lost: at most once, nobody gets it
+)
+
+// Names of the metrics of queues.
+const (
+	MetricQueueProcessDuration = "curator.queue.process.duration"
+	MetricQueueRedelivered     = "curator.queue.redelivered"
+)
