@@ -1,3 +1,24 @@
+// Package listen has the listener sets of the client and of the recipes.
+//
+// A source of events has a [Set] and hands out its [Listenable], to which listeners are
+// added. Every listener gets every event that is notified while it is in the set, in one
+// order for all of them, one at a time.
+//
+// Events from before a listener was added are not replayed. A slow listener delays no others. Its
+// queue has a limit that its source sets, see [Set.Limit]. When the queue is full, the source merges
+// later events into fewer that say the same in the end, or into one that says to read again: the
+// source's documentation says what its listeners get. Without a limit a blocked listener costs memory
+// for each event; connection states have none, because they are few.
+//
+// Everything is safe for concurrent use. A listener is called on a goroutine that exists only
+// while it has events to deliver, so a set without events and a removed listener cost nothing.
+// A panic in a listener is not recovered.
+//
+// The context of a listener ends only when the set is closed.
+//
+// The counterparts in Java are Listenable and the ListenerManager classes of
+// org.apache.curator.framework.listen. There the caller passes an executor; here each
+// listener has its own goroutine.
 package listen
 
 import (
@@ -249,3 +270,25 @@ type newest[T any] struct{ event [1]T }
 
 func (n *newest[T]) Add(event T) { n.event[0] = event }
 func (n *newest[T]) Take() []T   { return n.event[:] }
+
+// Listenable takes listeners for events of type T. The zero value takes none.
+//
+// Java: Listenable.
+type Listenable[T any] struct{ set *Set[T] }
+
+// Add registers fn and returns a function that removes it. Events are delivered in order and
+// one at a time, on the listener's own goroutine. Earlier events are not replayed. If fn is so slow
+// that its queue is full, the source merges events; see [Set.Limit]. fn's context ends when the source
+// is closed.
+//
+// After remove returns no new call begins, and undelivered events are dropped. remove does not
+// wait for a running call, so fn may call it. It may be called more than once. Add(nil) does
+// nothing, and neither does Add once the source is closed. A panic in fn is not recovered.
+//
+// Java: Listenable.addListener and removeListener.
+func (l Listenable[T]) Add(fn func(ctx context.Context, event T)) (remove func()) {
+	if l.set == nil || fn == nil {
+		return func() {}
+	}
+	return l.set.add(fn)
+}
