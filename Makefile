@@ -31,7 +31,7 @@ export GO APIDIFF CYCLONEDX
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ### list the targets that one needs every day
+help: ### list the main targets
 	@sed -n 's/^\([a-z-]*\):.* ## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: help-all
@@ -45,7 +45,7 @@ setup: ### install what the tests need, where that is known how; else say what i
 # go vet looks at the tests, too, so go test need not; with the same -race they share what they compile.
 # The race detector sleeps for a second at the end of each process unless it is told not to.
 .PHONY: test
-test: setup ## run all tests with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
+test: setup ## run all tests but those of the adapters, most with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
@@ -58,13 +58,13 @@ adapters: setup ### run the tests of the adapters to other projects, and those p
 	set -e; for dir in $(ADAPTERS)/*/; do $(GO) -C "$$dir" test -timeout 15m $(TESTFLAGS) ./...; done
 
 .PHONY: soak
-soak: setup ### make test RUNS times on this commit, half of them two at a time; goes on where it was interrupted. record.tsv in SOAKDIR, without it ~/.cache/curator-soak, has a line for each run
+soak: setup ### make test RUNS times (20) on this commit, half of them two at a time; goes on where it was interrupted. record.tsv in SOAKDIR, without it ~/.cache/curator-soak, has a line for each run
 	.ci/soak.sh
 
 # Without a Java the tests take it that no ZooKeeper server is installed. The packages that are left out
 # start processes and wait for them in real time.
 .PHONY: quick
-quick: ## vet, build, and run the rules and the tests in virtual time: with Go alone, in a minute
+quick: ## vet and build the module, and run the rules and the tests in virtual time: with Go alone, in a minute
 	$(GO) vet ./...
 	$(GO) build ./...
 	CI= JAVA_HOME=/nonexistent $(GO) test -vet=off -short -timeout 5m $(TESTFLAGS) \
@@ -221,5 +221,5 @@ mutants: ## break the algorithms one by one, see that tests notice, and write do
 	$(GO) run ./tools/verify mutants -write docs/mutants.md $(MUTANTSFLAGS)
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target for FUZZTIME; FUZZ is a regular expression that chooses some of them
+fuzz: ## run every fuzz target for FUZZTIME (10s); FUZZ is a regular expression that chooses some of them
 	.ci/fuzz.sh

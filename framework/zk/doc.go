@@ -11,10 +11,10 @@
 //
 // # What is better
 //
-//   - Who has a Lock, or has made an ephemeral sequential node, as elections do, is told of the end of the session, by
-//     StateExpired and the events of all watches, before the servers give its place to the next one. The client itself
-//     keeps the deadline; docs/session.md says how. The driver tells when a server answers again. Who has other
-//     ephemeral nodes only is told when no server has answered for the session timeout.
+//   - A Conn with a Lock, or with an ephemeral sequential node, as elections create, is told of the end of the session,
+//     by StateExpired and the events of all watches, before the servers give its place to the next one. The client
+//     itself keeps the deadline; docs/session.md says how. The driver tells when a server answers again. A Conn with
+//     other ephemeral nodes only is told when no server has answered for the session timeout.
 //   - A watch is never lost: its channel gets the event of a change that came while there was no connection, also when
 //     the next connections end, too. Then the channel is closed.
 //   - A call ends within two session timeouts. When all servers have been tried in vain it returns ErrNoServer.

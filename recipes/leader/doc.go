@@ -36,11 +36,6 @@
 // InterProcessMutex; LeaderLatch with Java's LeaderLatch. A latch and a selector on one path
 // return locks.ErrKindMismatch. All of them elect in the order of joining.
 //
-// A Java latch that leads does not watch its own node. If somebody deletes that node, the Java
-// latch still reports that it leads, although another participant was elected. Java 5.4.0 does
-// the same on a node of an earlier session, until the server ends that session. Go latches
-// notice neither. Participants decides by the nodes.
-//
 // # Connection loss
 //
 // Under the standard error policy a term ends when the connection is lost. A latch keeps its
@@ -50,8 +45,15 @@
 // long as the session lives, up to the lease's deadline. After the end of a session a new node
 // is created in the new session. A node of an earlier session is never used, and is removed.
 //
-// So the token distinguishes processes, but not the terms of one latch on one node. A resource,
-// and Guard, accept writes of an ended term on the same node if its code ignores its context.
+// # What is not guaranteed
+//
+// The token distinguishes processes, but not the terms of one latch on one node. A resource, and
+// Guard, accept writes of an ended term on the same node if its code ignores its context.
+//
+// A Java latch that leads does not watch its own node. If somebody deletes that node, the Java
+// latch still reports that it leads, although another participant was elected. Java 5.4.0 does
+// the same on a node of an earlier session, until the server ends that session. Go latches
+// notice neither. Participants decides by the nodes.
 //
 // # Concurrency
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-// The rules of the lock model, which were found by model checking: see docs/algorithms.md. Rule 7 is
-// tested in internal/zkconn, rule 11 in recipes/internal/ephemeral.
+// The rules of the lock model, which were found by model checking: see docs/lock-model.md, and
+// docs/rules.md for the tests. Rule 7 is tested in internal/zkconn, rule 11 in recipes/internal/ephemeral.
 
 // Rule 1: the node is created and the queue is listed in one write. A node of a former session,
 // whose reply was lost, is not used.

@@ -12,14 +12,18 @@
 // The nodes are those of Java's modeled framework with the same serializer. Java's asynchronous
 // calls are calls with a context here; use an errgroup for concurrent calls.
 //
-// # What is guaranteed, and what is not
+// # What is guaranteed
 //
 // Each call is one operation of package framework, with its guarantees: after a lost reply see
-// framework.MaybeApplied. Use [ModeledFramework.WithVersion] or [ModeledFramework.Modify] where
-// others may write the same node, because Set and Update overwrite unknown changes.
+// framework.MaybeApplied.
 //
 // CreateOp, UpdateOp, DeleteOp and CheckOp are the operations for a transaction of several
 // models. The Guard of a lock's lease may commit them.
+//
+// # What is not guaranteed
+//
+// Set and Update overwrite unknown changes. Use [ModeledFramework.WithVersion] or
+// [ModeledFramework.Modify] where others may write the same node.
 //
 // [CachedModeledFramework] reads from memory, and is behind the server: see package cache.
 //
