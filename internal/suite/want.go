@@ -37,14 +37,29 @@ func WantLogged(t *testing.T, value any, want string) {
 	}
 }
 
-// WantErr fails the test unless err matches all of wants.
+// WantErr fails the test at once unless err matches all of wants, of which there must be one. A nil alone
+// stands for no error, for tables of cases. It is for the test's goroutine; see CheckErr for others.
 func WantErr(t testing.TB, err error, wants ...error) {
 	t.Helper()
+	OK(t, mismatch(err, wants))
+}
+
+// CheckErr is WantErr for every goroutine, such as that of a callback: the test goes on.
+func CheckErr(t testing.TB, err error, wants ...error) {
+	t.Helper()
+	Check(t, mismatch(err, wants))
+}
+
+func mismatch(err error, wants []error) error {
+	if len(wants) == 0 {
+		return fmt.Errorf("error %v, and the test does not say which one it wants", err)
+	}
 	for _, want := range wants {
 		if !errors.Is(err, want) {
-			t.Fatalf("error %v, want one that matches %v", err, want)
+			return fmt.Errorf("error %v, want one that matches %v", err, want)
 		}
 	}
+	return nil
 }
 
 // Result is what a call has returned.
@@ -56,24 +71,36 @@ type Result[T any] struct {
 // Got takes what a call returns, as in Got(lock.Acquire(ctx)).OK(t).
 func Got[T any](value T, err error) Result[T] { return Result[T]{value, err} }
 
-// OK returns the value. An error fails the test at once.
+// OK returns the value. An error fails the test at once. It is for the test's goroutine.
 func (r Result[T]) OK(t testing.TB) T {
 	t.Helper()
 	OK(t, r.err)
 	return r.value
 }
 
-// Fails fails the test unless the error matches all of wants.
+// Fails fails the test at once unless there is an error that matches all of wants, of which there must be one.
+// It is for the test's goroutine.
 func (r Result[T]) Fails(t testing.TB, wants ...error) {
 	t.Helper()
+	if r.err == nil {
+		t.Fatalf("no error, want one that matches %v", wants)
+	}
 	WantErr(t, r.err, wants...)
 }
 
-// OK fails the test at once if there is an error.
+// OK fails the test at once if there is an error. It is for the test's goroutine; see Check for others.
 func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Check is OK for every goroutine, such as that of a callback: the test goes on.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
 	}
 }
 
