@@ -196,7 +196,7 @@ func TestNodeFaults(t *testing.T) {
 	t.Run("node deleted", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			e.write(seven)
-			e.network.On(jute.OpSetData, suite.Late, func() { suite.OK(e.t, e.other.Delete().ForPath(e.t.Context(), e.path)) })
+			e.network.On(jute.OpSetData, suite.Late, func() { suite.Check(e.t, e.other.Delete().ForPath(e.t.Context(), e.path)) })
 			e.add(1, 1)
 		})
 	})
@@ -204,7 +204,7 @@ func TestNodeFaults(t *testing.T) {
 		onServers(t, func(e *env) {
 			e.add(7, 7)
 			e.network.On(jute.OpSetData, suite.Late, func() {
-				suite.OK(e.t, e.other.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
+				suite.Check(e.t, e.other.Delete().DeletingChildrenIfNeeded().ForPath(e.t.Context(), path.Dir(e.path)))
 			})
 			e.add(1, 1)
 		})

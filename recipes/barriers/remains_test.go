@@ -167,7 +167,7 @@ func TestRemovalLate(t *testing.T) {
 			hit := p.network.On(jute.OpMulti, suite.Late, func() {
 				e.delete("ready")
 				e.delete(e.untilNodes(1)[0])
-				suite.OK(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
+				suite.Check(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
 				first, second := e.together()
 				end = func() { apart(first, second) }
 			})
@@ -237,7 +237,8 @@ func TestBarrierWritten(t *testing.T) {
 		for i := range 3 {
 			second.network.On(jute.OpMulti, suite.Late, func() {
 				want = fmt.Sprint("written ", i)
-				suite.Got(e.operator.SetData().ForPath(context.WithoutCancel(e.t.Context()), e.path, []byte(want))).OK(e.t)
+				_, err := e.operator.SetData().ForPath(context.WithoutCancel(e.t.Context()), e.path, []byte(want))
+				suite.Check(e.t, err)
 			})
 		}
 		suite.OK(e.t, second.Enter(e.t.Context()))

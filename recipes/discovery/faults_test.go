@@ -40,7 +40,7 @@ var cells = []struct {
 	{"RegisterCutAfter", some, func(f *fixture) { f.registerAt(suite.CutAfter, nil) }},
 	{"RegisterExpired", some, func(f *fixture) { f.registerAt(suite.CutAfter, func() { f.network.Expire(f.t) }) }},
 	{"RegisterLagging", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutAfter, f.network.Lag) }},
-	{"RegisterDeleted", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutAfter, f.deleteService) }},
+	{"RegisterDeleted", suite.InVirtualTime, func(f *fixture) { f.registerAt(suite.CutAfter, f.deleteServiceMeanwhile) }},
 	{"RegisterSuspended", suite.InVirtualTime, func(f *fixture) {
 		f.start()
 		time.AfterFunc(suite.SessionTimeout/2, f.network.Isolate())
@@ -157,7 +157,7 @@ var cells = []struct {
 	{"UpdateCutAfter", some, func(f *fixture) { f.updateAt(suite.CutAfter, nil) }},
 	{"UpdateExpired", some, func(f *fixture) { f.updateAt(suite.CutBefore, func() { f.network.Expire(f.t) }) }},
 	{"UpdateLagging", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.CutAfter, f.network.Lag) }},
-	{"UpdateDeleted", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.Late, f.deleteService) }},
+	{"UpdateDeleted", suite.InVirtualTime, func(f *fixture) { f.updateAt(suite.Late, f.deleteServiceMeanwhile) }},
 	{"UpdateSuspended", suite.InVirtualTime, func(f *fixture) {
 		f.registered()
 		heal := f.network.Isolate()
@@ -216,7 +216,7 @@ var cells = []struct {
 	{"UnregisterCutAfter", some, func(f *fixture) { f.unregisterAt(suite.CutAfter, nil) }},
 	{"UnregisterExpired", some, func(f *fixture) { f.unregisterAt(suite.CutBefore, func() { f.network.Expire(f.t) }) }},
 	{"UnregisterLagging", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.CutAfter, f.network.Lag) }},
-	{"UnregisterDeleted", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.Late, f.deleteService) }},
+	{"UnregisterDeleted", suite.InVirtualTime, func(f *fixture) { f.unregisterAt(suite.Late, f.deleteServiceMeanwhile) }},
 	{"UnregisterSuspended", suite.InVirtualTime, func(f *fixture) { // no reconnect brings it back
 		f.registered()
 		heal := f.network.Isolate()

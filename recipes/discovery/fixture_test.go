@@ -156,7 +156,17 @@ func (f *fixture) delete(id string) {
 
 func (f *fixture) deleteService() {
 	f.t.Helper()
-	suite.OK(f.t, f.operator.Delete().DeletingChildrenIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders")))
+	suite.OK(f.t, f.tryDeleteService())
+}
+
+// deleteServiceMeanwhile is deleteService for the callbacks of a network.
+func (f *fixture) deleteServiceMeanwhile() {
+	f.t.Helper()
+	suite.Check(f.t, f.tryDeleteService())
+}
+
+func (f *fixture) tryDeleteService() error {
+	return f.operator.Delete().DeletingChildrenIfNeeded().ForPath(f.t.Context(), paths.Make(f.base, "orders"))
 }
 
 // write has the operator write into a node, and make it if it is missing.

@@ -179,21 +179,36 @@ func (e *env) untilNodes(n int) {
 // in between.
 func (e *env) remove(paths ...string) {
 	e.t.Helper()
+	suite.OK(e.t, e.tryRemove(paths))
+}
+
+// removeMeanwhile is remove for the callbacks of a network.
+func (e *env) removeMeanwhile(paths ...string) {
+	e.t.Helper()
+	suite.Check(e.t, e.tryRemove(paths))
+}
+
+func (e *env) tryRemove(paths []string) (err error) {
+	e.t.Helper()
 	for _, path := range paths {
 		suite.Eventually(e.t, "the deletion of "+path, func() bool {
-			names := suite.Got(e.observer.GetChildren().ForPath(e.t.Context(), path)).OK(e.t)
+			var names []string
+			if names, err = e.observer.GetChildren().ForPath(e.t.Context(), path); err != nil {
+				return true
+			}
 			var ops []framework.Op
 			for _, name := range names {
 				ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path+"/"+name))
 			}
 			ops = append(ops, e.observer.TransactionOp().Delete().ForPath(path))
-			_, err := e.observer.Transaction().ForOperations(e.t.Context(), ops...)
-			if err != nil && !errors.Is(err, framework.ErrNoNode) && !errors.Is(err, framework.ErrNotEmpty) { // those of another moment
-				e.t.Fatal(err)
-			}
-			return err == nil
+			_, err = e.observer.Transaction().ForOperations(e.t.Context(), ops...)
+			return !errors.Is(err, framework.ErrNoNode) && !errors.Is(err, framework.ErrNotEmpty) // those of another moment
 		})
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // wantIDs wants these participants, in this order.

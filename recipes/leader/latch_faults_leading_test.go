@@ -190,10 +190,10 @@ var leavingCells = map[string]func(c *latchCell){
 	},
 	"node deleted": func(c *latchCell) {
 		node := c.m.leads().Path()
-		c.release(suite.Late, func() { c.remove(node) })
+		c.release(suite.Late, func() { c.removeMeanwhile(node) })
 	},
 	"parent deleted": func(c *latchCell) {
-		hit := c.m.network.On(jute.OpDelete, suite.Late, func() { c.remove(c.path) })
+		hit := c.m.network.On(jute.OpDelete, suite.Late, func() { c.removeMeanwhile(c.path) })
 		suite.WantErr(c.t, c.m.leads().Release(c.t.Context()), locks.ErrLockLost)
 		<-hit
 	},

@@ -215,13 +215,13 @@ var joiningCells = map[string]func(c *latchCell){
 		c.wantIDs("rival", "m")
 	},
 	"node deleted": func(c *latchCell) { // between the create and the list of one write
-		hit := c.m.network.On(jute.OpGetChildren2, suite.Late, func() { c.remove(c.ours()...) })
+		hit := c.m.network.On(jute.OpGetChildren2, suite.Late, func() { c.removeMeanwhile(c.ours()...) })
 		c.m.start()
 		<-hit
 		c.wantIDs("rival", "m")
 	},
 	"parent deleted": func(c *latchCell) {
-		hit := c.m.network.On(jute.OpGetChildren2, suite.Late, func() { c.remove(c.path) })
+		hit := c.m.network.On(jute.OpGetChildren2, suite.Late, func() { c.removeMeanwhile(c.path) })
 		c.m.start()
 		<-hit
 	},

@@ -130,7 +130,7 @@ func TestRuleL3(t *testing.T) {
 		},
 		"the own node goes before its watch": func(t *testing.T, e *env) {
 			m := e.member("m")
-			hit := m.network.On(jute.OpGetData, suite.Late, func() { e.remove(e.path + "/" + e.nodes()[0]) })
+			hit := m.network.On(jute.OpGetData, suite.Late, func() { e.removeMeanwhile(e.path + "/" + e.nodes()[0]) })
 			m.start()
 			<-hit
 			e.untilNodes(1)

@@ -107,7 +107,7 @@ func TestLeasesEndBeforeCloseRefuses(t *testing.T) {
 				calls.Go(func() {
 					for {
 						if _, err := e.client.CheckExists().ForPath(t.Context(), "/"); err != nil {
-							suite.WantErr(t, err, framework.ErrClosed)
+							suite.CheckErr(t, err, framework.ErrClosed)
 							if ended := lease.Context().Err(); ended == nil {
 								t.Error("the client is closed, and the lease is believed")
 							}

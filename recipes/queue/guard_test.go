@@ -58,11 +58,12 @@ func TestGuard(t *testing.T) {
 			if len(f.items()) > 0 || len(f.lockNodes()) > 0 {
 				t.Errorf("left: %q, %q", f.items(), f.lockNodes())
 			}
-			suite.WantErr(t, m.Lease.Err(), locks.ErrReleased)
+			suite.CheckErr(t, m.Lease.Err(), locks.ErrReleased)
 			if err := ctx.Err(); err != nil {
 				t.Errorf("the function's context has ended: %v", context.Cause(ctx))
 			}
-			suite.Got(m.Guard(ctx, f.effect(f.observer))).Fails(t, locks.ErrNotHeld)
+			_, err = m.Guard(ctx, f.effect(f.observer))
+			suite.CheckErr(t, err, locks.ErrNotHeld)
 			return errors.New("that does not matter")
 		}, "x")
 		c.want("x")
@@ -80,13 +81,16 @@ func TestGuardRefused(t *testing.T) {
 		c := guarded(f, client, func(ctx context.Context, m message) error {
 			stray = m
 			if m.Item != "last" {
-				suite.Got(m.Guard(ctx)).Fails(t, framework.ErrInvalidOption)
+				_, err := m.Guard(ctx)
+				suite.CheckErr(t, err, framework.ErrInvalidOption)
 				return nil
 			}
-			suite.Got(m.Guard(context.Context(nil))).Fails(t, framework.ErrInvalidOption)
-			_, err := m.Guard(ctx, f.effect(client), client.TransactionOp().Delete().ForPath("/none"))
-			suite.WantErr(t, err, framework.ErrNoNode) // nothing was applied, and another try is allowed
-			suite.Got(m.Guard(ctx, framework.Op{})).Fails(t, framework.ErrInvalidBuilder)
+			_, err := m.Guard(context.Context(nil))
+			suite.CheckErr(t, err, framework.ErrInvalidOption)
+			_, err = m.Guard(ctx, f.effect(client), client.TransactionOp().Delete().ForPath("/none"))
+			suite.CheckErr(t, err, framework.ErrNoNode) // nothing was applied, and another try is allowed
+			_, err = m.Guard(ctx, framework.Op{})
+			suite.CheckErr(t, err, framework.ErrInvalidBuilder)
 			_, err = m.Guard(ctx, f.effect(client))
 			return err
 		}, "first", "last")
@@ -100,7 +104,7 @@ func TestGuardRefused(t *testing.T) {
 			if tries++; tries == 1 {
 				network.On(jute.OpMulti, suite.Late, func() { f.delete(f.locks) })
 				_, err := m.Guard(ctx, f.effect(client))
-				suite.WantErr(t, err, locks.ErrLockLost)
+				suite.CheckErr(t, err, locks.ErrLockLost)
 				return err
 			}
 			_, err := m.Guard(ctx, f.effect(client))
@@ -113,8 +117,9 @@ func TestGuardRefused(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)
 		guarded(f, f.observer, func(ctx context.Context, m message) error {
-			suite.Got(m.Guard(ctx)).Fails(t, locks.ErrNotHeld)
-			suite.WantErr(t, m.Lease.Err(), locks.ErrNotHeld)
+			_, err := m.Guard(ctx)
+			suite.CheckErr(t, err, locks.ErrNotHeld)
+			suite.CheckErr(t, m.Lease.Err(), locks.ErrNotHeld)
 			return nil
 		}, "x")
 		suite.Got(message{}.Guard(t.Context())).Fails(t, locks.ErrNotHeld)
