@@ -158,7 +158,7 @@ func TestDowngradeWithoutTheWriterCut(t *testing.T) {
 // wantNoDowngrade has the writer's node be deleted before the create of the reader's meets its fate.
 func (w *writing) wantNoDowngrade(fate suite.Fate) {
 	w.t.Helper()
-	hit := w.network.On(jute.OpCreate2, fate, func() { w.delete(w.write.Path()) })
+	hit := w.network.On(jute.OpCreate2, fate, func() { w.deleteMeanwhile(w.write.Path()) })
 	_, err := w.rw.Downgrade(w.t.Context(), w.write)
 	<-hit
 	suite.WantErr(w.t, err, locks.ErrLockLost)

@@ -216,13 +216,19 @@ func wantLoss(t *testing.T, err error, want locks.LossReason) {
 	}
 }
 
-// delete is what an operator does. It may be called by any goroutine.
+// delete is what an operator does. A failure ends the test at once: what the test waits for next would not come.
 func (e *env) delete(paths ...string) {
 	e.t.Helper()
 	for _, path := range paths {
-		if err := e.observer.Delete().ForPath(context.Background(), path); err != nil {
-			e.t.Error(err)
-		}
+		suite.OK(e.t, e.observer.Delete().ForPath(context.Background(), path))
+	}
+}
+
+// deleteMeanwhile is delete for the callbacks of a network, which are not on the test's goroutine.
+func (e *env) deleteMeanwhile(paths ...string) {
+	e.t.Helper()
+	for _, path := range paths {
+		suite.Check(e.t, e.observer.Delete().ForPath(context.Background(), path))
 	}
 }
 

@@ -148,7 +148,7 @@ func TestCreateNodeDeleted(t *testing.T) {
 	eachKind(t, creators, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
 		f.prepare()
-		f.createUnanswered(func() { f.delete(f.contended(f.ours())[0]) })
+		f.createUnanswered(func() { f.deleteMeanwhile(f.contended(f.ours())[0]) })
 	})
 }
 

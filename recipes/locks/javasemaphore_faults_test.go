@@ -74,7 +74,7 @@ var leasedAcquiring = []leasedFault{
 		e.survives(e.onLease(suite.CutAfter, func() { e.network.Expire(e.t) }))
 	}},
 	{"mutex deleted", func(e *leasedEnv) {
-		e.survives(e.onLease(suite.Late, func() { e.remove("locks", e.below("locks")[0]) }))
+		e.survives(e.onLease(suite.Late, func() { e.deleteMeanwhile(e.path + "/locks/" + e.below("locks")[0]) }))
 	}},
 	{"mutex's delete not sent", func(e *leasedEnv) { e.survives(e.network.On(jute.OpDelete, suite.CutBefore, nil)) }},
 	{"mutex's delete reply lost", func(e *leasedEnv) { e.survives(e.network.On(jute.OpDelete, suite.CutAfter, nil)) }},
@@ -375,7 +375,7 @@ var leasedReleasing = []leasedFault{
 	{"lease deleted", func(e *leasedEnv) {
 		lease := e.acquire(e.semaphore)
 		// The delete arrives when the node is gone, and on the same session.
-		hit := e.network.On(jute.OpDelete, suite.Late, func() { e.remove("leases", e.below("leases")[0]) })
+		hit := e.network.On(jute.OpDelete, suite.Late, func() { e.deleteMeanwhile(e.path + "/leases/" + e.below("leases")[0]) })
 		suite.WantErr(e.t, lease.Release(e.t.Context()), locks.ErrLockLost)
 		<-hit
 	}},

@@ -272,7 +272,7 @@ func TestForeignNodeIsNotAdopted(t *testing.T) {
 			for _, name := range e.nodes() {
 				foreign = e.path + "/" + name
 			}
-			e.delete(foreign)
+			e.deleteMeanwhile(foreign)
 			if _, err := e.observer.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), foreign); err != nil {
 				t.Error(err)
 			}

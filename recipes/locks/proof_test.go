@@ -109,7 +109,7 @@ func TestProofAfterRelease(t *testing.T) {
 func TestProofAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
 		// The watch on the node may or may not have told by then.
-		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.delete(p.ours()...) })
+		hit := p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteMeanwhile(p.ours()...) })
 		suite.WantErr(t, p.lease.Verify(t.Context()), locks.ErrLockLost)
 		<-hit
 		p.lost(p.lease, locks.LossNodeDeleted)
@@ -163,7 +163,7 @@ func TestProofOfParts(t *testing.T) {
 		if err != nil || len(results) != 2 || results[0].Path != e.path+"/x" {
 			t.Errorf("results %+v, %v", results, err)
 		}
-		hit := e.network.On(jute.OpMulti, suite.CutBefore, func() { e.deleteAt(2) })
+		hit := e.network.On(jute.OpMulti, suite.CutBefore, func() { e.deleteMeanwhile(e.below(multiDirs[2])[0]) })
 		_, err = lease.Guard(t.Context(), create("z"))
 		<-hit
 		if err == nil { // a transaction is not repeated
@@ -245,7 +245,7 @@ func TestGuardIdempotent(t *testing.T) {
 // The node is gone when the transaction is repeated: it was applied before, or nobody knows.
 func TestGuardIdempotentAfterDelete(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
-		p.network.On(jute.OpMulti, suite.CutAfter, func() { p.delete(p.ours()...) })
+		p.network.On(jute.OpMulti, suite.CutAfter, func() { p.deleteMeanwhile(p.ours()...) })
 		results, err := p.lease.GuardIdempotent(t.Context(), p.setOnce("new"))
 		if err != nil || len(results) != 1 {
 			t.Fatalf("results %+v, %v", results, err)
@@ -258,7 +258,7 @@ func TestGuardIdempotentAfterDelete(t *testing.T) {
 
 func TestGuardIdempotentRefused(t *testing.T) {
 	onProof(t, func(t *testing.T, p *proof) {
-		p.network.On(jute.OpMulti, suite.CutBefore, func() { p.delete(p.ours()...) })
+		p.network.On(jute.OpMulti, suite.CutBefore, func() { p.deleteMeanwhile(p.ours()...) })
 		results, err := p.lease.GuardIdempotent(t.Context(), p.setOnce("new"))
 		p.doubtful(results, err, locks.ErrLockLost, framework.ErrNoNode)
 		p.written("old")
@@ -365,7 +365,7 @@ func TestGuardIdempotentOfParts(t *testing.T) {
 		if err != nil || len(results) != 2 || results[0].Path != e.path+"/x" {
 			t.Fatalf("results %+v, %v", results, err)
 		}
-		e.network.On(jute.OpMulti, suite.CutBefore, func() { e.deleteAt(2) })
+		e.network.On(jute.OpMulti, suite.CutBefore, func() { e.deleteMeanwhile(e.below(multiDirs[2])[0]) })
 		_, err = lease.GuardIdempotent(t.Context(), create("z"))
 		if suite.WantErr(t, err, locks.ErrLockLost); !framework.MaybeApplied(err) {
 			t.Errorf("%v: it may have been applied", err)
