@@ -29,7 +29,8 @@ var newer = javaMethods(`
 	TransactionCreateBuilder.uncompressed TransactionSetDataBuilder.uncompressed`)
 
 // uninstalled has the types of curator-x-async and curator-test. No package that the tests install has these
-// modules, so no list has the types' methods.
+// modules, so no list has the types' methods: each type must have a row, but the methods in the rows are not
+// compared with anything.
 var uninstalled = javaMethods(`
 	ZPath.* NodeName.* ModelSpec.* ModelSpecBuilder.* ModelSerializer.* JacksonModelSerializer.* ModeledFramework.*
 	ModeledFrameworkBuilder.* ModeledOptions.* VersionedModeledFramework.* Versioned.* CachedModeledFramework.*
@@ -56,7 +57,8 @@ type javaMethod struct{ owner, name, params string }
 
 func (m javaMethod) String() string { return m.owner + "." + m.name + m.params }
 
-// is tells whether m, of a row, stands for a method in a list of Java's.
+// is tells whether m, of a row, stands for a method in a list of Java's. Parameters are not compared: the lists,
+// newer and uninstalled among them, have none.
 func (m javaMethod) is(listed javaMethod) bool {
 	if m.owner == "*" {
 		return m.name == listed.name && (strings.HasSuffix(listed.owner, "Builder") || listed.owner == "CuratorMultiTransaction")
@@ -261,12 +263,18 @@ func (p *parity) checkReasons() {
 }
 
 // checkSteps finds rows that are missing by the specification of the builders: a row for the start of each
-// chain, one for each method of Java that a step stands for, and one for the last call.
+// chain, one for each method of Java that a step stands for, and one for the last call. Rows without a name of
+// Java it finds also if they are too many.
 func (p *parity) checkSteps() {
 	rows := map[string]bool{}
 	for _, c := range p.rows {
-		rows[fmt.Sprintf("%v %v", c.java, c.here)] = true
+		row := fmt.Sprintf("%v %v", c.java, c.here)
+		if len(c.java) == 0 && rows[row] {
+			p.errorf("there are two rows %s", row)
+		}
+		rows[row] = true
 	}
+	wanted := map[string]bool{}
 	lower := func(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 	for _, op := range spec.Ops {
 		want := func(owner, java, ours string) {
@@ -275,11 +283,12 @@ func (p *parity) checkSteps() {
 			} else {
 				java = ""
 			}
-			if row := fmt.Sprintf("[%s] [framework.%s]", java, ours); !rows[row] {
+			row := fmt.Sprintf("[%s] [framework.%s]", java, ours)
+			if wanted[row] = true; !rows[row] {
 				p.errorf("there is no row %s", row)
 			}
 		}
-		builder, terminal := op.Name+strings.TrimSuffix(op.Entry, "es")+"Builder", cmp.Or(op.Terminal, "ForPath")
+		builder, terminal := builderName(op), cmp.Or(op.Terminal, "ForPath")
 		if op.Entry == "" { // Java's names of the others follow no rule; p.checkJava has them
 			want("CuratorFramework", lower(op.Name), "Client."+op.Name)
 		}
@@ -297,7 +306,29 @@ func (p *parity) checkSteps() {
 			}
 		}
 	}
+	p.checkExtraSteps(wanted)
 }
+
+// checkExtraSteps finds rows of a builder that say that Java has none, although the specification wants no such row.
+func (p *parity) checkExtraSteps(wanted map[string]bool) {
+	ofSpec := map[string]bool{}
+	for _, op := range spec.Ops {
+		ofSpec["framework."+builderName(op)] = true
+		ofSpec["framework."+op.Tx] = true
+		ofSpec["framework.Client."+op.Name] = true
+	}
+	for _, c := range p.rows {
+		row := fmt.Sprintf("%v %v", c.java, c.here)
+		for _, name := range c.here {
+			owner := name[:max(0, strings.LastIndexByte(name, '.'))]
+			if len(c.java) == 0 && (ofSpec[owner] || ofSpec[name]) && !wanted[row] {
+				p.errorf("there is a row %s, and no step for it", row)
+			}
+		}
+	}
+}
+
+func builderName(op spec.Op) string { return op.Name + strings.TrimSuffix(op.Entry, "es") + "Builder" }
 
 // stepNames returns the methods of Java that a step stands for; "" if Java has none.
 func stepNames(m spec.Mod) []string {
