@@ -43,7 +43,7 @@ func TestNotAcquiredNamesTheHolder(t *testing.T) {
 			return leases
 		}
 		wantHolder(t, waiter.err, context.Canceled, held())
-		if f.kind.leases > 1 && !f.kind.multi { // TryAcquire takes one, which is free
+		if !f.kind.tries() {
 			f.releaseHolders()
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -208,7 +209,7 @@ func (e *env) v2(s *locks.InterProcessSemaphoreV2, err error) *locks.InterProces
 	return s
 }
 
-// several takes n leases of a semaphore as one.
+// several takes n leases of a semaphore as one. It has no TryAcquire: semaphores try for one lease only.
 type several struct {
 	counted
 	n int
@@ -219,6 +220,13 @@ func two(of maker) maker {
 }
 
 func (s several) Acquire(ctx context.Context) (*locks.Lease, error) { return s.AcquireN(ctx, s.n) }
+
+func (s several) TryAcquire(context.Context) (*locks.Lease, error) {
+	return nil, fmt.Errorf("a test tries for %d leases of a semaphore at once", s.n)
+}
+
+// tries tells whether the kind has a TryAcquire that takes what Acquire takes.
+func (k kind) tries() bool { return k.leases <= 1 || k.multi }
 
 func (e *env) rw(client *framework.Client, opts ...locks.ReadWriteLockOption) *locks.InterProcessReadWriteLock {
 	e.t.Helper()
