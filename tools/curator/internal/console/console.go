@@ -1,6 +1,7 @@
 // Package console is what one run of the command line tool has around it: its arguments, environment
 // and files, the notes on stderr, the signals that it receives, and its exit code. Notes and Signals are
-// safe for concurrent use; a Stdout is for one goroutine.
+// safe for concurrent use, but nothing may be called on Notes after Flush, and one goroutine at a time receives
+// from Signals.C, or is in Until, which does so. A Stdout is for one goroutine.
 package console
 
 import (
