@@ -136,14 +136,35 @@ func (e *env) isOpen() bool {
 // create makes a node as the operator, and returns its czxid.
 func (e *env) create(name string) int64 {
 	e.t.Helper()
+	return suite.Got(e.tryCreate(name)).OK(e.t)
+}
+
+// createMeanwhile is create for the callbacks of a network, which are not on the test's goroutine.
+func (e *env) createMeanwhile(name string) {
+	e.t.Helper()
+	_, err := e.tryCreate(name)
+	suite.Check(e.t, err)
+}
+
+func (e *env) tryCreate(name string) (int64, error) {
 	var stat framework.Stat
-	suite.Got(e.operator.Create().CreatingParentsIfNeeded().StoringStatIn(&stat).ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name)).OK(e.t)
-	return stat.Czxid
+	_, err := e.operator.Create().CreatingParentsIfNeeded().StoringStatIn(&stat).ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name)
+	return stat.Czxid, err
 }
 
 func (e *env) delete(name string) {
 	e.t.Helper()
-	suite.OK(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name))
+	suite.OK(e.t, e.tryDelete(name))
+}
+
+// deleteMeanwhile is delete for the callbacks of a network.
+func (e *env) deleteMeanwhile(name string) {
+	e.t.Helper()
+	suite.Check(e.t, e.tryDelete(name))
+}
+
+func (e *env) tryDelete(name string) error {
+	return e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path+"/"+name)
 }
 
 // waiting waits until the party waits in Enter, with its watches, and returns its node.

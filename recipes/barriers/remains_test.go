@@ -165,8 +165,8 @@ func TestRemovalLate(t *testing.T) {
 			p := e.party(2)
 			var end func()
 			hit := p.network.On(jute.OpMulti, suite.Late, func() {
-				e.delete("ready")
-				e.delete(e.untilNodes(1)[0])
+				e.deleteMeanwhile("ready")
+				e.deleteMeanwhile(e.untilNodes(1)[0])
 				suite.Check(e.t, e.operator.Delete().ForPath(context.WithoutCancel(e.t.Context()), e.path))
 				first, second := e.together()
 				end = func() { apart(first, second) }

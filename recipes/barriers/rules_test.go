@@ -96,7 +96,7 @@ func TestRuleB4(t *testing.T) {
 		first, second := e.party(2), e.party(2)
 		a := first.enter()
 		name := first.waiting()
-		hit := second.network.On(jute.OpMulti, suite.Late, func() { e.delete(name) })
+		hit := second.network.On(jute.OpMulti, suite.Late, func() { e.deleteMeanwhile(name) })
 		b := second.enter()
 		<-hit
 		a.ok() // comes again
@@ -114,7 +114,7 @@ func TestRuleB4(t *testing.T) {
 			var heal func()
 			hit := second.network.On(jute.OpMulti, suite.Late, func() {
 				heal = first.network.Isolate()
-				e.delete(name)
+				e.deleteMeanwhile(name)
 			})
 			b := second.enter()
 			<-hit
@@ -171,8 +171,8 @@ func TestRuleB5BetweenNodes(t *testing.T) {
 		entering := p.enter()
 		name := p.waiting()
 		hit := p.network.On(jute.OpCreate2, suite.Late, func() {
-			e.create("ready")
-			e.delete("ready")
+			e.createMeanwhile("ready")
+			e.deleteMeanwhile("ready")
 		})
 		e.delete(name)
 		<-hit
@@ -239,7 +239,7 @@ func TestRuleB7(t *testing.T) {
 			p.waiting()
 			if op != 0 {
 				p.network.On(op, suite.Late, func() {
-					e.create("ready")
+					e.createMeanwhile("ready")
 					// Another member sees the node, or has counted it.
 					e.untilNodes(1)
 				})
@@ -274,7 +274,7 @@ func TestRuleB7(t *testing.T) {
 			p.network.On(jute.OpExists, suite.Late, func() { first = false })
 			p.network.On(jute.OpExists, suite.Late, func() {
 				e.untilNodes(0)
-				e.create("ready")
+				e.createMeanwhile("ready")
 			})
 			cancel()
 			if err := entering.ended(); !first {
