@@ -77,7 +77,7 @@ var selectorCells = map[string]func(c *selectorCell){
 		c.leave(suite.CutBefore, func() { c.r.network.Expire(c.t) })
 	},
 	"leaving/node deleted": func(c *selectorCell) {
-		c.leave(suite.Late, func() { c.remove(c.term.lease.Path()) })
+		c.leave(suite.Late, func() { c.removeMeanwhile(c.term.lease.Path()) })
 	},
 	"leaving/ctx ends": func(c *selectorCell) {
 		heal := c.r.network.Isolate()
