@@ -41,25 +41,30 @@ func WantLogged(t *testing.T, value any, want string) {
 // stands for no error, for tables of cases. It is for the test's goroutine; see CheckErr for others.
 func WantErr(t testing.TB, err error, wants ...error) {
 	t.Helper()
-	OK(t, mismatch(err, wants))
+	if wrong := mismatch(err, wants); wrong != "" {
+		t.Fatal(wrong)
+	}
 }
 
 // CheckErr is WantErr for every goroutine, such as that of a callback: the test goes on.
 func CheckErr(t testing.TB, err error, wants ...error) {
 	t.Helper()
-	Check(t, mismatch(err, wants))
+	if wrong := mismatch(err, wants); wrong != "" {
+		t.Error(wrong)
+	}
 }
 
-func mismatch(err error, wants []error) error {
+// mismatch says how an error is not one that matches all of wants, and is empty if it is.
+func mismatch(err error, wants []error) string {
 	if len(wants) == 0 {
-		return fmt.Errorf("error %v, and the test does not say which one it wants", err)
+		return fmt.Sprintf("error %v, and the test does not say which one it wants", err)
 	}
 	for _, want := range wants {
 		if !errors.Is(err, want) {
-			return fmt.Errorf("error %v, want one that matches %v", err, want)
+			return fmt.Sprintf("error %v, want one that matches %v", err, want)
 		}
 	}
-	return nil
+	return ""
 }
 
 // Result is what a call has returned.
