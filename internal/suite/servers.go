@@ -2,9 +2,12 @@ package suite
 
 import (
 	"encoding/binary"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/go-curator/curator/internal/jute"
 )
@@ -177,4 +180,30 @@ func needsQuorum(frame []byte) bool {
 func unknown(frame []byte) bool {
 	op := jute.Op(binary.BigEndian.Uint32(frame[8:]))
 	return op == jute.OpAddWatch || op == jute.OpSetWatches2
+}
+
+// Echo starts a server that sends back what it gets, and returns its address.
+func Echo(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-done
+	})
+	return listener.Addr().String()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 	"github.com/go-curator/curator/tools/bench/internal/protocol"
 	"github.com/go-curator/curator/tools/bench/internal/results"
@@ -111,36 +112,10 @@ func TestForeignAbsent(t *testing.T) {
 	}
 }
 
-// echo starts a server that sends back what it gets.
-func echo(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			io.Copy(conn, conn)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		listener.Close()
-		<-done
-	})
-	return listener.Addr().String()
-}
-
 // TestRelays sends two frames to a server and back, and closes the relay under the connection.
 func TestRelays(t *testing.T) {
 	const delay = 30 * time.Millisecond
-	address := echo(t)
+	address := suite.Echo(t)
 	frames := []byte("\x00\x00\x00\x03abc\x00\x00\x00\x01d")
 	for name, test := range map[string]struct{ delay, atLeast time.Duration }{
 		"near": {0, 0},

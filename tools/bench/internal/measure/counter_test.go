@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/go-curator/curator/internal/suite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,32 +41,6 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// echo starts a server that sends back what it gets.
-func echo(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			io.Copy(conn, conn)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		listener.Close()
-		<-done
-	})
-	return listener.Addr().String()
-}
-
 // exchange sends b to an echo server, and waits for the answer.
 func exchange(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error), address string, b []byte) {
 	t.Helper()
@@ -82,7 +58,7 @@ func exchange(t *testing.T, dial func(ctx context.Context, network, address stri
 }
 
 func TestCounter(t *testing.T) {
-	address := echo(t)
+	address := suite.Echo(t)
 	var c Counter
 	b := stream(10, 20)
 	for range 3 {
