@@ -39,7 +39,8 @@ var (
 	ErrNoWatcher error = zkconn.ErrNoWatcher
 
 	// ErrUnimplemented says that the server does not know the operation: it is too old, or
-	// for nodes with a time to live zookeeper.extendedTypesEnabled is not set.
+	// for nodes with a time to live zookeeper.extendedTypesEnabled is not set. The error's text
+	// names the release that is needed.
 	ErrUnimplemented error = zkconn.ErrUnimplemented
 	// ErrReconfigDisabled says that the servers do not permit reconfigurations.
 	ErrReconfigDisabled error = zkconn.ErrReconfigDisabled

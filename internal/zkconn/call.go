@@ -1,6 +1,7 @@
 package zkconn
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-curator/curator/internal/jute"
@@ -199,7 +200,7 @@ type reply struct {
 
 // decode notes what the server answered.
 func (c *Call) decode(r reply) error {
-	c.answered, c.Zxid, c.Err = true, r.zxid, codeError(r.code)
+	c.answered, c.Zxid, c.Err = true, r.zxid, refusal(c.Op, r.code)
 	if c.Err == nil && r.rest > 0 {
 		c.Err = &ReplyTooLarge{jute.OpName(c.Op), len(r.body) + r.rest}
 	}
@@ -209,6 +210,9 @@ func (c *Call) decode(r reply) error {
 	if err := jute.Decode(r.body, c.Res); err != nil {
 		c.answered = false
 		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
+	}
+	if res, ok := c.Res.(*MultiResponse); ok && res.Failed >= 0 {
+		res.explain(c.Req)
 	}
 	return nil
 }
@@ -282,6 +286,14 @@ func (r *MultiResponse) Decode(d *jute.Decoder) {
 			return
 		}
 		r.Results = append(r.Results, r.result(header.Type, d))
+	}
+}
+
+// explain says what the operation to blame needs, if the server does not know it.
+func (r *MultiResponse) explain(request jute.Record) {
+	req, ok := request.(*MultiRequest)
+	if failed := &r.Results[r.Failed]; ok && r.Failed < len(req.Ops) && errors.Is(failed.Err, ErrUnimplemented) {
+		failed.Err = refusal(req.Ops[r.Failed].Op, jute.CodeUnimplemented)
 	}
 }
 

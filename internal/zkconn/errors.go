@@ -108,6 +108,20 @@ func codeError(code jute.Code) error {
 	return &Error{code: code, text: fmt.Sprintf("server error %d", code)}
 }
 
+// needs says which servers know an operation. All of those that are supported know the others.
+var needs = map[jute.Op]string{
+	jute.OpCreateTTL: "nodes with a time to live need ZooKeeper 3.5.4 or newer, and zookeeper.extendedTypesEnabled at the server",
+	jute.OpAddWatch:  "persistent watches need ZooKeeper 3.6 or newer",
+}
+
+// refusal returns the error of the reply to an operation, nil for success.
+func refusal(op jute.Op, code jute.Code) error {
+	if text, known := needs[op]; known && code == jute.CodeUnimplemented {
+		return &Error{code, ErrUnimplemented.text + ": " + text, ErrUnimplemented}
+	}
+	return codeError(code)
+}
+
 // TransportError says that a request was not answered.
 type TransportError struct {
 	Err    error // ErrConnectionLoss, ErrSessionExpired, ErrClosed, ErrAuthFailed, ErrNoServer, ErrThrottled or a context's error

@@ -110,7 +110,11 @@ func TestSubscribeFails(t *testing.T) {
 		sub := zkconn.NewSubscription("/a", false, d.of("sub"))
 
 		refuse := t.server.Inject(curatortest.Rule{Op: "addWatch", Do: curatortest.Fail(zkconn.ErrUnimplemented)})
-		t.want(t.conn.Subscribe(t.Context(), sub), zkconn.ErrUnimplemented)
+		err := t.conn.Subscribe(t.Context(), sub)
+		t.want(err, zkconn.ErrUnimplemented)
+		if err == nil || !strings.Contains(err.Error(), "ZooKeeper 3.6") {
+			t.Errorf("%v does not say what is needed", err)
+		}
 		cut := t.server.Inject(curatortest.Rule{Op: "addWatch", Do: curatortest.CutAfter()})
 		t.want(t.conn.Subscribe(t.Context(), sub), zkconn.ErrConnectionLoss)
 		if !refuse() || !cut() {

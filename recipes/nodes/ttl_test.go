@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,18 +190,23 @@ func TestTTLUnimplemented(t *testing.T) {
 	t.Run("injected", func(t *testing.T) {
 		server := curatortest.Start(t)
 		server.Inject(curatortest.Rule{Op: "multi", Do: curatortest.Fail(framework.ErrUnimplemented)})
-		wantUnimplemented(t, server.Client(t))
+		wantUnimplemented(t, server.Client(t), "")
 	})
 	t.Run("real", func(t *testing.T) {
 		ensemble := curatortest.Real(t, curatortest.WithoutExtendedTypes(), curatortest.WithTickTime(suite.Tick))
-		wantUnimplemented(t, ensemble.Client(t))
+		wantUnimplemented(t, ensemble.Client(t), "nodes with a time to live need ZooKeeper 3.5.4")
 	})
 }
 
-func wantUnimplemented(t *testing.T, client *framework.Client) {
+// wantUnimplemented wants a Start that fails, with a part of the error's text, and leaves no node.
+func wantUnimplemented(t *testing.T, client *framework.Client, part string) {
 	t.Helper()
 	node := suite.Got(nodes.NewPersistentTTLNode(client, "/ttl", time.Minute, nil)).OK(t)
-	suite.WantErr(t, node.Start(t.Context()), framework.ErrUnimplemented)
+	err := node.Start(t.Context())
+	suite.WantErr(t, err, framework.ErrUnimplemented)
+	if err != nil && !strings.Contains(err.Error(), part) {
+		t.Errorf("the error %q has no %q", err, part)
+	}
 	there, err := client.CheckExists().ForPath(t.Context(), "/ttl")
 	if err != nil || there {
 		t.Errorf("there: %t, %v", there, err)
