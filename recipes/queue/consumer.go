@@ -52,11 +52,12 @@ func (c *consumer) run(ctx context.Context) (err error) {
 
 // watch calls fn while everything at and below a path is watched. full is the server's name of it.
 func (c *consumer) watch(ctx context.Context, path, full string, on func(zkconn.WatchEvent), fn func(ctx context.Context) error) error {
-	sub := zkconn.NewSubscription(full, true, on)
-	if err := c.persist(ctx, "addWatch", path, subscribing(sub)); err != nil {
+	w := watched{api: c.q.api, path: path, full: full, recursive: true, on: on}
+	stop, err := w.begin(ctx, c.persist)
+	if err != nil {
 		return err
 	}
-	defer unsubscribe(ctx, c.q.api, sub)
+	defer stop()
 	return fn(ctx)
 }
 
@@ -89,7 +90,7 @@ func (c *consumer) ready(ctx context.Context) error {
 // report logs when requests begin to fail, and when they succeed again.
 func (c *consumer) report(err error) {
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, framework.ErrClosed):
+	case errors.Is(err, context.Canceled), errors.Is(err, framework.ErrClosed), errors.Is(err, framework.ErrUnimplemented):
 	case err != nil && !c.failing.Swap(true):
 		c.q.warn("consuming fails, and is tried again", "error", err)
 	case err == nil && c.failing.Swap(false):

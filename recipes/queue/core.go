@@ -12,7 +12,6 @@ import (
 	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
-	"github.com/go-curator/curator/recipes/internal/lifecycle"
 )
 
 // Errors of this package; compare with errors.Is.
@@ -152,30 +151,7 @@ func deleteAlone(ctx context.Context, client *framework.Client, path string, ver
 // back.
 func watchChanges(ctx context.Context, api *zkclient.Client, path, full string) (changed <-chan struct{}, stop func(), err error) {
 	signal := wait.NewSignal()
-	sub := zkconn.NewSubscription(full, false, func(zkconn.WatchEvent) { signal.Set() })
-	if err := api.Retry(ctx, "addWatch", path, subscribing(sub)); err != nil {
-		return nil, nil, err
-	}
-	return signal, func() { unsubscribe(ctx, api, sub) }, nil
-}
-
-// subscribing returns a try to set a watch.
-func subscribing(sub *zkconn.Subscription) zkclient.Try {
-	return func(ctx context.Context, conn *zkconn.Conn) error {
-		return zkclient.NotApplied(conn.Subscribe(ctx, sub))
-	}
-}
-
-// unsubscribe gives a watch back. It waits for the server's answer, for a second at most if ctx
-// has ended.
-func unsubscribe(ctx context.Context, api *zkclient.Client, sub *zkconn.Subscription) {
-	conn, err := api.Conn()
-	if err != nil {
-		return // the watch has gone with the client
-	}
-	ctx, cancel := lifecycle.CleanUp(ctx)
-	defer cancel()
-	ctx, stop := lifecycle.Reachable(ctx, api)
-	defer stop()
-	_ = conn.Unsubscribe(ctx, sub) // the watch goes with the connection at the latest
+	w := watched{api: api, path: path, full: full, on: func(zkconn.WatchEvent) { signal.Set() }}
+	stop, err = w.begin(ctx, api.Retry)
+	return signal, stop, err
 }

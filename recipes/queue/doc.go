@@ -41,7 +41,8 @@
 // All methods may be called from several goroutines. A context bounds the call that it is given
 // to. Consume runs until its context ends, and joins its goroutines. There is no Close.
 //
-// Consumers need servers of ZooKeeper 3.6 or later, for persistent watches.
+// Servers before ZooKeeper 3.6 have no persistent watches. There a call that waits reads the whole list of
+// items after every change.
 //
 // # Java
 //

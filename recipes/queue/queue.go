@@ -71,8 +71,7 @@ func (d *DistributedQueue[T]) Put(ctx context.Context, items ...T) error {
 // Consume returns nil after the end of ctx, when every fn has returned. A lost connection does
 // not end it. These errors end it: framework.ErrClosed, framework.ErrNoAuth for a list, a watch, the
 // creation of a lock node or, without WithLockPath, the deletion of an item, framework.ErrAuthFailed,
-// framework.ErrTooLarge for a queue whose list is too large,
-// framework.ErrUnimplemented for a server before ZooKeeper 3.6, and framework.ErrInvalidOption
+// framework.ErrTooLarge for a queue whose list is too large, and framework.ErrInvalidOption
 // for a nil fn. Several goroutines may call Consume; each call is a separate consumer.
 //
 // Java: start, QueueConsumer.consumeMessage, close.

@@ -93,8 +93,7 @@ func (q *SimpleDistributedQueue) Poll(ctx context.Context) ([]byte, error) {
 
 // Take takes the first item, and waits for one until ctx ends. Then the error matches ctx's
 // error, and ErrEmpty if the client saw an empty queue. An item that was being taken when ctx
-// ended is returned, or in doubt, as Poll says, and Take returns as much later. It needs servers of
-// ZooKeeper 3.6 or later.
+// ended is returned, or in doubt, as Poll says, and Take returns as much later.
 //
 // Java: take, poll(timeout, unit).
 func (q *SimpleDistributedQueue) Take(ctx context.Context) ([]byte, error) {
