@@ -15,6 +15,8 @@ MUTANTSFLAGS ?=
 DURATION    ?= 10m
 SEED        ?= 0
 CHAOSFLAGS  ?=
+ZOOKEEPER   ?=
+MATRIXFLAGS ?=
 PROGRAMS    ?=
 PROGRAMSFLAGS ?=
 DIST        ?= dist
@@ -150,9 +152,13 @@ release: ### build the published files of the command line tool into DIST, an em
 licences: ### write the licences of the dependencies into docs/licences.md
 	$(GO) run ./tools/licences docs/licences.md
 
-.PHONY: interop
-interop: setup ### run the packages that are tested against real servers; ZOOKEEPER_HOME names a release
-	race=$$(.ci/race.sh) && $(GO) test $$race -timeout 20m ./framework/... ./recipes/... ./internal/interop ./tools/curatortest
+.PHONY: servers
+servers: ### fetch releases of ZooKeeper with Maven, a ZOOKEEPER_HOME each, into SERVERSDIR, without it ~/.cache/curator-servers; ZOOKEEPER='3.6 3.9' chooses
+	.ci/servers/fetch.sh $(ZOOKEEPER)
+
+.PHONY: matrix
+matrix: setup ### run the tests with real servers on all releases that make servers fetches; ZOOKEEPER=3.9 chooses, MATRIXFLAGS='-write docs/platforms.md' writes the table
+	homes=$$(.ci/servers/fetch.sh $(ZOOKEEPER)) && $(GO) run ./tools/verify matrix -homes "$$(echo $$homes)" $(MATRIXFLAGS)
 
 .PHONY: generate
 generate: ## write the generated code anew

@@ -15,17 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// findZkCli returns ZooKeeper's command line client.
-func findZkCli() (string, error) {
-	home := os.Getenv("ZOOKEEPER_HOME")
-	if home == "" {
-		home = "/usr/share/zookeeper"
+// findZkCli returns ZooKeeper's command line client: that of the release in ZOOKEEPER_HOME, if it is there, or
+// else Debian's.
+func findZkCli() (path string, err error) {
+	for _, home := range []string{os.Getenv("ZOOKEEPER_HOME"), "/usr/share/zookeeper"} {
+		path = filepath.Join(home, "bin", "zkCli.sh")
+		if _, err = os.Stat(path); err == nil && home != "" {
+			return path, nil
+		}
 	}
-	path := filepath.Join(home, "bin", "zkCli.sh")
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("zkCli.sh is %w (Debian, Ubuntu: apt-get install zookeeper): %w", errNotInstalled, err)
-	}
-	return path, nil
+	return "", fmt.Errorf("zkCli.sh is %w (Debian, Ubuntu: apt-get install zookeeper): %w", errNotInstalled, err)
 }
 
 // changing is what is another on each server and in each run.

@@ -43,6 +43,10 @@ type Backend struct {
 	server  *curatortest.Server // nil for the real server
 }
 
+// OnlyReal names the variable of the environment that, unless it is empty, leaves out the other backends of the
+// tests that have a real one.
+const OnlyReal = "CURATOR_TEST_REAL_ONLY"
+
 var tests atomic.Int64
 
 // The names of the real servers of Each and of EachReaping.
@@ -108,6 +112,9 @@ func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *B
 	opts = append(opts, curatortest.WithTickTime(Tick))
 	if testing.Short() {
 		on &= InVirtualTime
+	}
+	if on&OnRealServer != 0 && os.Getenv(OnlyReal) != "" {
+		on = OnRealServer
 	}
 	if on&InVirtualTime != 0 {
 		t.Run("virtual", func(t *testing.T) { virtual(t, test, opts...) })
@@ -185,6 +192,22 @@ func (b *Backend) Watches() int {
 // Server returns the embedded server, for faults that a Network cannot make; nil for the real
 // server.
 func (b *Backend) Server() *curatortest.Server { return b.server }
+
+// NeedPersistentWatches ends the test with the server's error if the server has no persistent watches. It is for
+// tests that wait for what only they bring, which would wait for ever.
+func (b *Backend) NeedPersistentWatches(t *testing.T, client *framework.Client) {
+	t.Helper()
+	if b.server != nil {
+		return // the embedded server has them
+	}
+	watcher := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
+	if err := client.Watches().Add().ForPath(t.Context(), b.root, watcher); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Watches().Remove().ForPath(t.Context(), b.root, watcher); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Client returns a started client with a network of its own, on which faults can be made.
 // See curatortest.Server.Client for how it ends.

@@ -129,6 +129,9 @@ func cell(t *testing.T, b *suite.Backend, p phase, c fault) {
 	f := &faulty{fixture: newFixture(t, b), result: make(chan error, 1)}
 	f.ctx, f.cancel = context.WithCancel(t.Context())
 	defer f.cancel()
+	if p.op == jute.OpExists { // with one-shot watches nothing is compared
+		b.NeedPersistentWatches(t, f.writer)
+	}
 	f.write("a=1 b=2 b/c=5")
 	f.make(cache.NewCuratorCache)
 	if p.name != "loading" {

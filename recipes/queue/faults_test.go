@@ -181,7 +181,11 @@ func testCells(t *testing.T, locked bool, cells []cell) {
 			on = suite.InVirtualTime | suite.OnRealServer
 		}
 		t.Run(c.name, func(t *testing.T) {
-			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { c.test(newFixture(t, b, locked)) })
+			suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) {
+				f := newFixture(t, b, locked)
+				b.NeedPersistentWatches(t, f.observer) // TestConsumeOnOldServer has the others
+				c.test(f)
+			})
 		})
 	}
 }

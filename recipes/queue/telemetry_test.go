@@ -109,6 +109,7 @@ func TestRequests(t *testing.T) {
 			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				const items = 50
 				f := newFixture(t, b, c.locked)
+				b.NeedPersistentWatches(t, f.observer)
 				f.put("warm-up")
 				putter, puts := b.Client(t)
 				client, network := b.Client(t)

@@ -90,7 +90,7 @@ func (o *oneShots) arm(ctx context.Context, conn *zkconn.Conn) error {
 			err = r.Call.Err
 		}
 	}
-	return err
+	return zkclient.NotApplied(err)
 }
 
 // follow sets the watches again when they fire, and then reports a change: what the reader of the events reads

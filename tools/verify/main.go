@@ -4,6 +4,7 @@
 //	go run ./tools/verify chaos      # the recipes on a real ensemble, under random faults
 //	go run ./tools/verify mutants    # mistakes in the code, which the tests must notice
 //	go run ./tools/verify ensemble   # two clients and one lock while a real ensemble breaks, in many ways
+//	go run ./tools/verify matrix     # the tests with real servers, on several releases of ZooKeeper
 //	go run ./tools/verify load       # the load of idle clients that hold locks on their servers
 //
 // With -h a subcommand explains itself and its flags. The packages below internal/verify do the work, and
@@ -30,7 +31,7 @@ import (
 )
 
 func subcommands() []subcommand {
-	return []subcommand{exploring(), attacking(), mutating(), breaking(), measuring()}
+	return []subcommand{exploring(), attacking(), mutating(), breaking(), crossing(), measuring()}
 }
 
 func main() {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-curator/curator/internal/suite"
+	"github.com/go-curator/curator/internal/verify/matrix"
 	"github.com/go-curator/curator/internal/verify/mutants"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -37,6 +38,7 @@ func TestMisuse(t *testing.T) {
 			{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"},
 			{"-timeouts", ""}, {"-proofs", ","},
 		},
+		"matrix":  {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "./state", "-write", "x"}, {"-unknown"}, {"more"}},
 		"mutants": {{"-run", "("}, {"-run", "there is none"}, {"-unknown"}, {"more"}},
 	} {
 		for _, args := range all {
@@ -75,6 +77,44 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestMatrix gives the subcommand results of two releases: what is wrong on one is the error, with its release.
+func TestMatrix(t *testing.T) {
+	c := matrix.Case{Package: "recipes/locks", Test: "TestA"}
+	for name, tt := range map[string]struct {
+		action  string
+		err     error
+		want    string // a part of the error
+		printed string
+	}{
+		"all pass":     {"pass", nil, "", "3.9.5: 1 cases passed, 0 failed with the error that they must get, 0 problems, in 0s\n"},
+		"one fails":    {"fail", nil, "3.9.5: no test has passed", "3.9.5: 0 cases passed, 0 failed with the error that they must get, 2 problems, in 0s\n"},
+		"they can not": {"pass", errors.New("no go"), "3.9.5: no go", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := crossed{releases: []matrix.Release{{Version: "3.8.6"}, {Version: "3.9.5"}}, packages: []string{"./recipes/locks"}}
+			m.test = func(_ context.Context, _ string, r matrix.Release, _ []string, _ io.Writer) (matrix.Results, error) {
+				action, err := "pass", error(nil)
+				if r.Version == "3.9.5" {
+					action, err = tt.action, tt.err
+				}
+				results := matrix.Results{
+					Cases:    map[matrix.Case]matrix.Result{c: {Action: action}},
+					Packages: map[string]matrix.Result{c.Package: {Action: action}},
+				}
+				return results, err
+			}
+			var out strings.Builder
+			err := m.run(t.Context(), &out, io.Discard)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+			if !strings.HasSuffix(out.String(), tt.printed) {
+				t.Errorf("printed %q, want %q", &out, tt.printed)
+			}
+		})
+	}
+}
+
 // TestMutants sees that the table is written into the page only if it has all mutants.
 func TestMutants(t *testing.T) {
 	survives := errors.New("survives")
@@ -98,7 +138,7 @@ func TestMutants(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			page := filepath.Join(t.TempDir(), "page.md")
-			before := "before\n" + begin + "\nthe old table\n" + end + "\nafter\n"
+			before := "before\n" + mutantsTable.begin + "\nthe old table\n" + mutantsTable.end + "\nafter\n"
 			if err := os.WriteFile(page, []byte(before), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +166,7 @@ func TestMutants(t *testing.T) {
 			}
 			want := before
 			if tt.written {
-				want = "before\n" + begin + "\n" + head + tt.printed + end + "\nafter\n"
+				want = "before\n" + mutantsTable.begin + "\n" + head + tt.printed + mutantsTable.end + "\nafter\n"
 			}
 			if got, err := os.ReadFile(page); err != nil || string(got) != want {
 				t.Errorf("%v, the page is\n%s", err, got)

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ internal/verify/mutants.
 
 func defineMutants(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
 	names := flags.String("run", "", "test only mutants whose names match this regular expression")
-	write := flags.String("write", "", "write the table into this file, between the lines "+begin+" and "+end+", if all mutants were tested")
+	write := flags.String("write", "", "write the table into this file, between the lines "+mutantsTable.begin+" and "+mutantsTable.end+", if all mutants were tested")
 	workers := flags.Int("workers", 1, "the number of mutants to test at the same time")
 	return func(ctx context.Context, out, progress io.Writer) error {
 		filter, err := regexp.Compile(*names)
@@ -84,32 +83,15 @@ func (r mutation) run(ctx context.Context, out, progress io.Writer) error {
 	failed := append(wrong, ctx.Err())
 	switch whole := len(chosen) == len(r.all) && ctx.Err() == nil; {
 	case r.write != "" && whole:
-		failed = append(failed, replace(r.write, table))
+		failed = append(failed, mutantsTable.replace(r.write, table))
 	case r.write != "":
 		_, _ = fmt.Fprintf(progress, "%s stays as it is: not all %d mutants were tested\n", r.write, len(r.all)) // the error and -run say why
 	}
 	return errors.Join(failed...)
 }
 
-// The lines around the table in a page.
-const (
-	begin = "<!-- mutants: written by make mutants -->"
-	end   = "<!-- end of mutants -->"
-)
-
-// replace replaces the table in a page.
-func replace(file, table string) error {
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(page), begin+"\n")
-	_, after, found := strings.Cut(rest, end+"\n")
-	if !ok || !found {
-		return fmt.Errorf("%s has no lines %s and %s", file, begin, end)
-	}
-	return os.WriteFile(file, []byte(before+begin+"\n"+table+end+"\n"+after), 0o644)
-}
+// mutantsTable is where the table is in a page.
+var mutantsTable = section{"<!-- mutants: written by make mutants -->", "<!-- end of mutants -->"}
 
 // caught returns the names of the first tests that failed, and the number of the others.
 func caught(m mutants.Mutant, o mutants.Outcome) string {

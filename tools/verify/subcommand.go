@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 )
@@ -77,4 +78,21 @@ func fields(text string) ([]string, error) {
 		return nil, errors.New("the list is empty; without the flag it is the default")
 	}
 	return all, nil
+}
+
+// section is a part of a page, between two lines.
+type section struct{ begin, end string }
+
+// replace replaces the section in a page.
+func (s section) replace(file, text string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(page), s.begin+"\n")
+	_, after, found := strings.Cut(rest, s.end+"\n")
+	if !ok || !found {
+		return fmt.Errorf("%s has no lines %s and %s", file, s.begin, s.end)
+	}
+	return os.WriteFile(file, []byte(before+s.begin+"\n"+text+s.end+"\n"+after), 0o644)
 }

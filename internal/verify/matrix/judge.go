@@ -1,0 +1,173 @@
+package matrix
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-curator/curator/framework"
+)
+
+// Expected is a case that must fail on releases that do not have what it tests.
+type Expected struct {
+	Since string // the first release in which it passes, such as 3.6
+	Case
+	Error string // what its output must contain: the name of an error of package framework, or a text
+}
+
+//go:embed expected.txt
+var expected string
+
+// Table returns the cases of expected.txt.
+func Table() ([]Expected, error) { return parse(expected) }
+
+func parse(text string) (all []Expected, err error) {
+	seen := map[Case]bool{}
+	for i, line := range strings.Split(text, "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(line, "\t")
+		if len(fields) != 4 || slices.Contains(fields, "") {
+			return nil, fmt.Errorf("expected.txt:%d: %q has not four fields with tabs between them", i+1, line)
+		}
+		e := Expected{fields[0], Case{fields[1], fields[2]}, fields[3]}
+		if _, err := number(e.Since); err != nil {
+			return nil, fmt.Errorf("expected.txt:%d: %w", i+1, err)
+		}
+		if seen[e.Case] {
+			return nil, fmt.Errorf("expected.txt:%d: %v is there twice", i+1, e.Case)
+		}
+		seen[e.Case] = true
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// typed are the errors that the table calls by their names.
+var typed = map[string]error{
+	"ErrUnimplemented": framework.ErrUnimplemented,
+}
+
+// says is what the output of the case must contain.
+func (e Expected) says() string {
+	if err := typed[e.Error]; err != nil {
+		return err.Error()
+	}
+	return e.Error
+}
+
+// Before tells whether a version such as 3.5.10 is before one such as 3.6.
+func Before(version, since string) bool {
+	a, errA := number(version)
+	b, errB := number(since)
+	return errA == nil && errB == nil && slices.Compare(a, b) < 0
+}
+
+func number(version string) (parts []int, err error) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("%q is no version", version)
+		}
+		parts = append(parts, n)
+	}
+	return parts, nil
+}
+
+// Verdict is what the results of a release say.
+type Verdict struct {
+	Passed   int
+	Refused  []Expected // the cases of the table, which failed as they must
+	Problems []string   // everything else that did not pass
+}
+
+// Judge compares the results of a release with the table.
+func Judge(version string, r Results, table []Expected) Verdict {
+	var v Verdict
+	must := map[Case]Expected{}
+	for _, e := range table {
+		if _, ran := r.Packages[e.Package]; ran && Before(version, e.Since) {
+			must[e.Case] = e
+		}
+	}
+	contain, failedBelow := r.containers(func(Result) bool { return true }), r.containers(failed)
+	for c, result := range r.Cases {
+		e, listed := must[c]
+		switch {
+		case listed && result.Action == "fail" && strings.Contains(result.Output, e.says()):
+			v.Refused = append(v.Refused, e)
+		case listed && result.Action == "fail":
+			v.problem("%v failed without the error %q that it must get:\n%s", c, e.says(), result.Output)
+		case listed:
+			v.problem("%v must fail before %s: %s", c, e.Since, result.Action)
+		case contain[c] && (failedBelow[c] || !failed(result)): // what it contains says more
+		case result.Action == "pass":
+			v.Passed++
+		default:
+			v.problem("%v: %s\n%s", c, result.Action, result.Output)
+		}
+		delete(must, c)
+	}
+	for c := range must {
+		v.problem("%v of the table was not run", c)
+	}
+	if len(r.Packages) == 0 || v.Passed == 0 {
+		v.problem("no test has passed")
+	}
+	v.judgePackages(r)
+	slices.Sort(v.Problems)
+	slices.SortFunc(v.Refused, func(a, b Expected) int { return strings.Compare(a.String(), b.String()) })
+	return v
+}
+
+// broken is what a package prints that ends in the midst of a test, or leaves something behind.
+var broken = regexp.MustCompile(`(?m)^(panic: |fatal error: |signal: |suite: |curatortest: |WARNING: DATA RACE)`)
+
+// judgePackages reports packages that failed for another reason than a test that failed: they did not build, ended
+// in the midst of a test, or left something behind.
+func (v *Verdict) judgePackages(r Results) {
+	withFailed := map[string]bool{}
+	for c, result := range r.Cases {
+		withFailed[c.Package] = withFailed[c.Package] || failed(result)
+	}
+	for name, result := range r.Packages {
+		if failed(result) && (!withFailed[name] || broken.MatchString(result.Output)) {
+			v.problem("package %s failed, and not only by its tests:\n%s", name, result.Output)
+		}
+	}
+	for c := range r.Unfinished {
+		v.problem("%v has begun, and has not ended", c)
+	}
+}
+
+func failed(r Result) bool { return r.Action == "fail" }
+
+// containers returns the tests that contain others whose results are as which wants.
+func (r Results) containers(which func(Result) bool) map[Case]bool {
+	all := map[Case]bool{}
+	for c, result := range r.Cases {
+		for i, letter := range c.Test {
+			if letter == '/' && which(result) {
+				all[Case{c.Package, c.Test[:i]}] = true
+			}
+		}
+	}
+	return all
+}
+
+func (v *Verdict) problem(format string, args ...any) {
+	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+}
+
+// Err is nil if the verdict has no problem.
+func (v Verdict) Err() error {
+	if len(v.Problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(v.Problems, "\n"))
+}
