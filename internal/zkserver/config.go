@@ -22,6 +22,9 @@ type Config struct {
 	// ContainerCheckInterval is how often empty containers and TTL nodes whose time has
 	// passed are removed. The default is 60 s.
 	ContainerCheckInterval time.Duration
+	// ContainerMaxNeverUsed is how long a container that never had a child, and was not
+	// written, stays. The default is 0: for ever.
+	ContainerMaxNeverUsed time.Duration
 	// Latency is how long everything takes on its way, in each direction. The default is 0.
 	Latency time.Duration
 	// FirstZxid is what the ids of transactions are counted from. The default is 0. A server
@@ -65,5 +68,5 @@ func (c Config) negotiate(d time.Duration) time.Duration {
 
 // tree returns what the server's state needs of c.
 func (c Config) tree() tree.Config {
-	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid}
+	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid, MaxNeverUsed: c.ContainerMaxNeverUsed}
 }

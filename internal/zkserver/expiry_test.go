@@ -167,6 +167,56 @@ func testReaping(t *testing.T, conn net.Conn) (after, before int64) {
 	return after, before
 }
 
+// TestNeverUsedContainers has containers removed that never had a child, by an embedded server and a real one.
+func TestNeverUsedContainers(t *testing.T) {
+	const stays = 500 * time.Millisecond
+	options := []curatortest.Option{
+		curatortest.WithTickTime(tick), curatortest.WithContainerCheckInterval(reapInterval), curatortest.WithContainerMaxNeverUsed(stays),
+	}
+	test := func(t *testing.T, conn net.Conn, write, latest time.Duration) {
+		c, err := rawclient.Connect(conn, jute.ConnectRequest{TimeOut: 10000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(t, c, jute.OpAddWatch, &jute.AddWatchRequest{Path: "/", Mode: jute.ModePersistentRecursive})
+		last := map[string]time.Time{"/unused": time.Now()}
+		for _, path := range []string{"/used", "/unused", "/written"} {
+			do(t, c, jute.OpCreateContainer, newNode(path, "", jute.FlagContainer))
+		}
+		do(t, c, jute.OpCreate, newNode("/used/child", "", 0))
+		<-time.After(write)
+		last["/written"] = time.Now()
+		do(t, c, jute.OpSetData, &jute.SetDataRequest{Path: "/written", Data: []byte{1}, Version: -1})
+		for range last {
+			f, err := c.Receive()
+			event, ok := f.Event()
+			for err == nil && (!ok || event.Type != jute.EventNodeDeleted) {
+				f, err = c.Receive()
+				event, ok = f.Event()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Servers count in whole milliseconds.
+			if lived := time.Since(last[event.Path]); lived < stays-time.Millisecond || lived > latest {
+				t.Errorf("%s went %v after its last write", event.Path, lived)
+			}
+		}
+		do(t, c, jute.OpExists, &jute.PathWatchRequest{Path: "/used"})
+	}
+	t.Run("Virtual", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s server) { test(t, s.dial(), stays/2, stays+reapInterval) }, options...)
+	})
+	t.Run("Real", func(t *testing.T) {
+		conn, err := net.Dial("tcp", curatortest.Real(t, options...).ConnectString())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		test(t, conn, 0, time.Hour)
+	})
+}
+
 // TestContainersKeepTheirChildren shows that a container which gets another child before
 // the server looks stays.
 func TestContainersKeepTheirChildren(t *testing.T) {

@@ -224,6 +224,19 @@ func WithContainerCheckInterval(d time.Duration) Option {
 	})
 }
 
+// WithContainerMaxNeverUsed sets after what time without a write the server also removes a
+// container that never had a child, when it next looks for empty containers. 0, the default, is
+// never. It is ZooKeeper's znode.container.maxNeverUsedIntervalMs, which servers before 3.6 do not
+// have. Up to 3.9 its default is 0; the development version, 3.10, has 5 minutes.
+func WithContainerMaxNeverUsed(d time.Duration) Option {
+	return option(func(c *config) {
+		if d != 0 && d < time.Millisecond {
+			c.invalid("WithContainerMaxNeverUsed", "the time must be 0 or at least 1 ms")
+		}
+		c.zookeeper.ContainerMaxNeverUsed = d
+	})
+}
+
 // WithProductionSettings makes a real server run with production settings, for benchmarks: it
 // writes to its disk before it answers, its JVM optimizes fully, and the pauses between its votes in
 // an election grow to a minute. By default it does none of this, so it starts sooner; a test's data need

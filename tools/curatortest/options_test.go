@@ -72,6 +72,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"virtual address":    {curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")},
 		"latency":            {curatortest.WithLatency(-1)},
 		"container interval": {curatortest.WithContainerCheckInterval(-1)},
+		"container unused":   {curatortest.WithContainerMaxNeverUsed(time.Microsecond)},
 		"session timeouts":   {curatortest.WithSessionTimeouts(2*time.Second, time.Second)},
 		"sync limit":         {curatortest.WithSyncLimit(0)},
 		"init limit":         {curatortest.WithInitLimit(-1)},

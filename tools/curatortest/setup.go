@@ -78,6 +78,7 @@ type setup struct {
 	port           int
 	adminPort      int // 0 without an AdminServer
 	containerCheck time.Duration
+	neverUsed      time.Duration // after it unused containers go; 0 is never
 	production     bool
 	reconfig       bool
 	latency        time.Duration
@@ -117,6 +118,7 @@ func newSetups(in installation, dir string, n int, ports []int, c config) (_ []s
 			dir:            filepath.Join(dir, strconv.Itoa(i)),
 			port:           ports[i],
 			containerCheck: c.zookeeper.ContainerCheckInterval,
+			neverUsed:      c.zookeeper.ContainerMaxNeverUsed,
 			production:     c.production,
 			reconfig:       c.reconfig,
 			latency:        c.zookeeper.Latency,
@@ -249,6 +251,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	args := []string{
 		"-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
 		fmt.Sprintf("-Dznode.container.checkIntervalMs=%d", s.containerCheck.Milliseconds()),
+		fmt.Sprintf("-Dznode.container.maxNeverUsedIntervalMs=%d", s.neverUsed.Milliseconds()),
 		"-cp", s.dir + string(os.PathListSeparator) + s.installation.classPath,
 	}
 	if s.reconfig {

@@ -29,33 +29,37 @@ type Config struct {
 	TickTime time.Duration
 	// FirstZxid is what the ids of transactions are counted from.
 	FirstZxid int64
+	// MaxNeverUsed is how long a container stays that never had a child; 0 is for ever.
+	MaxNeverUsed time.Duration
 }
 
 // State is what a server knows. It is made by New.
 type State struct {
-	tick     time.Duration
-	start    time.Time // ticks are counted from here
-	nodes    nodes
-	zxid     int64 // of the last transaction
-	sessions map[int64]*Session
-	nextID   int64 // of the next session
-	data     watchTable
-	children watchTable
-	quotas   quotas
+	tick      time.Duration
+	start     time.Time // ticks are counted from here
+	neverUsed time.Duration
+	nodes     nodes
+	zxid      int64 // of the last transaction
+	sessions  map[int64]*Session
+	nextID    int64 // of the next session
+	data      watchTable
+	children  watchTable
+	quotas    quotas
 }
 
 // New returns the state of a server that starts for the first time, at start.
 func New(start time.Time, config Config) *State {
 	return &State{
-		tick:     config.TickTime,
-		start:    start,
-		nodes:    newNodes(),
-		zxid:     config.FirstZxid,
-		sessions: map[int64]*Session{},
-		nextID:   firstSessionID(start),
-		data:     newWatchTable(),
-		children: newWatchTable(),
-		quotas:   quotas{},
+		tick:      config.TickTime,
+		start:     start,
+		neverUsed: config.MaxNeverUsed,
+		nodes:     newNodes(),
+		zxid:      config.FirstZxid,
+		sessions:  map[int64]*Session{},
+		nextID:    firstSessionID(start),
+		data:      newWatchTable(),
+		children:  newWatchTable(),
+		quotas:    quotas{},
 	}
 }
 

@@ -165,7 +165,7 @@ func (st *State) EndSession(now time.Time, sess *Session) {
 
 // Reap removes the containers whose last child has gone, and the timed nodes without
 // children that have not been written for their time to live: each in a transaction of
-// its own. A container that never had a child stays.
+// its own. A container that never had a child stays, unless Config.MaxNeverUsed says when it goes.
 func (st *State) Reap(now time.Time) {
 	var ended []string
 	for path, n := range st.nodes {
@@ -173,7 +173,8 @@ func (st *State) Reap(now time.Time) {
 			continue
 		}
 		idle := now.Sub(time.UnixMilli(n.mtime))
-		if n.kind == container && n.creates > 0 || n.kind == timed && idle > n.ttl {
+		unused := n.creates > 0 || st.neverUsed > 0 && idle > st.neverUsed
+		if n.kind == container && unused || n.kind == timed && idle > n.ttl {
 			ended = append(ended, path)
 		}
 	}
