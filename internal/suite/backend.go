@@ -49,10 +49,11 @@ const OnlyReal = "CURATOR_TEST_REAL_ONLY"
 
 var tests atomic.Int64
 
-// The names of the real servers of Each and of EachReaping.
+// The names of the real servers of Each, of EachReaping and of EachReapingUnused.
 const (
-	plain   = "plain"
-	reaping = "reaping"
+	plain         = "plain"
+	reaping       = "reaping"
+	reapingUnused = "reaping unused"
 )
 
 // How often servers look for empty containers: those of Each and Real practically never, because a
@@ -106,6 +107,12 @@ func EachOf(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
 // gone.
 func EachReaping(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
 	each(t, on, reaping, test, soonReaping)
+}
+
+// EachReapingUnused is EachReaping on servers that also remove containers that never had a child,
+// shortly after they were made. ZooKeeper does so since 3.6, if it is told to.
+func EachReapingUnused(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
+	each(t, on, reapingUnused, test, soonReaping, curatortest.WithContainerMaxNeverUsed(time.Millisecond))
 }
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
