@@ -102,6 +102,34 @@ func TestMkdirsOfWhatExists(t *testing.T) {
 	})
 }
 
+// As CURATOR-715: newer servers refuse to say that a node is there to those who may not read it. Nodes below it can
+// be made all the same.
+func TestMkdirsBelowUnreadable(t *testing.T) {
+	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		secret := b.Path("secret")
+		create(t, c, secret)
+		_, err := c.SetACL().ForPath(t.Context(), secret, []framework.ACL{framework.WorldACL(framework.PermCreate)})
+		ok(t, err)
+		if b.Virtual { // it has the rules of 3.8.0
+			refused := curatortest.Rule{Op: "exists", Path: secret, Times: 100, Do: curatortest.Fail(framework.ErrNoAuth)}
+			hit := b.Server().Inject(refused)
+			defer func() {
+				if !hit() {
+					t.Error("nobody has asked for the node")
+				}
+			}()
+		}
+		ok(t, paths.Mkdirs(t.Context(), c, secret+"/a/b"))
+		wantNode(t, c, secret+"/a/b", true)
+		_, err = c.Create().CreatingParentContainersIfNeeded().ForPath(t.Context(), secret+"/c/d")
+		ok(t, err)
+		_, err = c.UsingNamespace(secret[1:]+"/ns").Create().ForPath(t.Context(), "/e")
+		ok(t, err)
+		wantNode(t, c, secret+"/ns/e", true)
+	})
+}
+
 func TestMkdirsInANamespace(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)

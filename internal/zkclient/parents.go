@@ -69,7 +69,8 @@ type missingNode struct {
 }
 
 // createMissing creates those of nodes that are missing, and reports whether any was. The topmost
-// is the first.
+// is the first. Servers since 3.8.4 and 3.9.2 refuse an exists of a node that the client may not read,
+// and only then: that answers the question as well.
 func createMissing(ctx context.Context, conn *zkconn.Conn, nodes []missingNode) (made bool, err error) {
 	looks := make([]*zkconn.Call, len(nodes))
 	for i, node := range nodes {
@@ -86,7 +87,7 @@ func createMissing(ctx context.Context, conn *zkconn.Conn, nodes []missingNode) 
 				return false, err
 			}
 			creates = append(creates, create)
-		} else if look.Err != nil {
+		} else if look.Err != nil && !errors.Is(look.Err, zkconn.ErrNoAuth) { // one that may not be read is there
 			return false, look.Err
 		}
 	}
