@@ -16,7 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framework anew")
+var (
+	rewriteNames = flag.Bool("rewrite", false, "write the names of Java's framework anew")
+	newerJars    = flag.String("newer", "", "a directory with the jars of Curator 5.4.0 and 5.9.0, whose names are compared")
+)
 
 const (
 	clientJar    = "/usr/share/java/curator-client.jar"
@@ -33,7 +36,7 @@ func TestJavaNames(t *testing.T) {
 	t.Parallel()
 	t.Run("client", func(t *testing.T) {
 		t.Parallel()
-		javaNames(t, clientJar, "java-client.txt", func(file string) bool { return !strings.Contains(file, "shaded/") })
+		javaNames(t, clientJar, "java-client.txt", notShaded)
 	})
 	t.Run("framework", func(t *testing.T) { javaNames(t, frameworkJar, "java.txt", func(string) bool { return true }) })
 	t.Run("recipes", func(t *testing.T) {
@@ -44,23 +47,63 @@ func TestJavaNames(t *testing.T) {
 		t.Parallel()
 		javaNames(t, discoveryJar, "java-discovery.txt", func(string) bool { return true })
 	})
+	if *newerJars != "" {
+		t.Run("newer", newerNames)
+	}
+}
+
+// newerNames compares the names that Curator 5.9.0 has and 5.4.0 has not, in all modules for users, with those of a
+// file, of which docs/parity.md has all, too. No package that the tests install has the jars: see -newer.
+func newerNames(t *testing.T) {
+	names := func(version string) (all []string) {
+		for _, module := range []string{"client", "framework", "recipes", "x-discovery", "x-async", "test"} {
+			jar := filepath.Join(*newerJars, fmt.Sprintf("curator-%s-%s.jar", module, version))
+			all = append(all, jarNames(t, jar, notShaded)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all) // two classes called Builder are one here, too
+	}
+	old := names("5.4.0")
+	wantNames(t, "newer-than-5.4.txt", slices.DeleteFunc(names("5.9.0"), func(name string) bool {
+		return slices.Contains(old, name)
+	}))
+}
+
+func notShaded(file string) bool {
+	return !strings.Contains(file, "shaded/") && !strings.HasSuffix(file, "-info.class")
 }
 
 // javaNames compares the names of the classes in a jar with those of a file.
 func javaNames(t *testing.T, jar, file string, wanted func(file string) bool) {
 	t.Helper()
-	namesFile := filepath.Join(namesDir, file)
-	javap, err := findTool("javap")
+	_, err := findTool("javap")
 	installed(t, err)
 	if _, err := os.Stat(jar); err != nil {
 		installed(t, fmt.Errorf("%w: %w", errNoJava, err))
+	}
+	wantNames(t, file, jarNames(t, jar, wanted))
+}
+
+// jarNames returns the names of the classes in a jar.
+func jarNames(t *testing.T, jar string, wanted func(file string) bool) []string {
+	t.Helper()
+	javap, err := findTool("javap")
+	if err != nil {
+		t.Fatal(err)
 	}
 	args := slices.Concat(launcherFlags(), []string{"-public", "-cp", classPath(jar)}, classesIn(t, jar, wanted))
 	listing, err := exec.Command(javap, args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := strings.Join(parseJava(string(listing)).names(), "\n") + "\n"
+	return parseJava(string(listing)).names()
+}
+
+// wantNames compares names with those of a file.
+func wantNames(t *testing.T, file string, all []string) {
+	t.Helper()
+	namesFile := filepath.Join(namesDir, file)
+	names := strings.Join(all, "\n") + "\n"
 	if *rewriteNames {
 		if err := os.WriteFile(namesFile, []byte(names), 0o644); err != nil {
 			t.Fatal(err)
