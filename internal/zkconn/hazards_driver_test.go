@@ -40,9 +40,8 @@ func driver(t *testing.T, timeout time.Duration, dial dialFunc) (*zk.Conn, <-cha
 
 // withSession waits until a driver in virtual time is connected.
 func withSession(conn *zk.Conn) int64 {
-	for conn.State() != zk.StateHasSession {
+	for synctest.Wait(); conn.State() != zk.StateHasSession; synctest.Wait() {
 		time.Sleep(time.Millisecond)
-		synctest.Wait()
 	}
 	return conn.SessionID()
 }

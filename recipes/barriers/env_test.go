@@ -170,8 +170,8 @@ func (e *env) tryDelete(name string) error {
 // waiting waits until the party waits in Enter, with its watches, and returns its node.
 func (p *party) waiting() string {
 	p.t.Helper()
-	p.watching(2)
 	suite.Eventually(p.t, "the member's node", func() bool { return len(p.nodes()) > 0 })
+	p.watching(2) // a try that finds no parent has two watches, too, until it is answered
 	return p.nodes()[0]
 }
 
