@@ -56,6 +56,10 @@ func (c *compression) answer(t *testing.T) {
 
 var compressors = []string{"curator", "jdk"}
 
+// osByte is the byte of a header that names the operating system, 0. Curator 5.9 writes 255 there on Java 16 and newer;
+// nobody reads it.
+const osByte = 9
+
 // Each reads what the other has compressed.
 func TestCompression(t *testing.T) {
 	t.Parallel()
@@ -83,6 +87,9 @@ func TestCompression(t *testing.T) {
 				got, err := provider.Decompress("/a", theirs)
 				if err != nil || !bytes.Equal(got, data) {
 					t.Errorf("we make %d bytes of the %d of %s: %v", len(got), len(data), who, err)
+				}
+				if who == "curator" && curatorHome != "" {
+					theirs[osByte] = ours[osByte]
 				}
 				if who == "curator" && len(data) == 0 && !bytes.Equal(theirs, ours) {
 					t.Errorf("no data is %x in Java, and %x here", theirs, ours)

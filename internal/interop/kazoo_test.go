@@ -2,16 +2,22 @@ package interop_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
 )
 
 // findKazoo returns the first Python that has kazoo: the one in the path may be another
-// one than that of the system, which its packages are for.
+// one than that of the system, which its packages are for. The environment may name one instead, as
+// make peers does.
 var findKazoo = sync.OnceValues(func() (string, error) {
+	pythons := []string{"python3", "/usr/bin/python3"}
+	if python := os.Getenv("KAZOO_PYTHON"); python != "" {
+		pythons = []string{python}
+	}
 	var reason error
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
+	for _, name := range pythons {
 		python, err := exec.LookPath(name)
 		if err == nil {
 			err = exec.Command(python, "-c", "import kazoo").Run()

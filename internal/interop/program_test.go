@@ -16,14 +16,34 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// jars are Curator's recipes and its service discovery, whose own class paths in Debian's packages
-// name what they need, and a logger.
-var jars = []string{recipesJar, discoveryJar, "/usr/share/java/slf4j-simple.jar"}
+// curatorHome is a folder with the jars of a Curator that takes the place of Debian's, and of what it
+// needs. make peers sets it.
+var curatorHome = os.Getenv("CURATOR_JARS")
 
-const (
-	recipesJar   = "/usr/share/java/curator-recipes.jar"
-	discoveryJar = "/usr/share/java/curator-x-discovery.jar"
-)
+// jars are Curator's recipes and its service discovery, what they need, and a logger. The class paths in
+// Debian's packages name what they need.
+var jars = findJars()
+
+func findJars() []string {
+	modules := []string{curatorJar("recipes"), curatorJar("x-discovery")}
+	if curatorHome == "" {
+		return append(modules, "/usr/share/java/slf4j-simple.jar")
+	}
+	all, _ := filepath.Glob(filepath.Join(curatorHome, "*.jar")) // it is a good pattern
+	return append(modules, all...)
+}
+
+// curatorJar returns the jar of a module of Curator.
+func curatorJar(module string) string {
+	if curatorHome == "" {
+		return "/usr/share/java/curator-" + module + ".jar"
+	}
+	pattern := filepath.Join(curatorHome, "curator-"+module+"-[0-9]*[0-9].jar")
+	if found, _ := filepath.Glob(pattern); len(found) == 1 {
+		return found[0]
+	}
+	return pattern // who uses it says that there is no such file
+}
 
 // jvmFlags let a JVM start quickly.
 var jvmFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m"}

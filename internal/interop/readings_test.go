@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,9 @@ func readings() (texts []string) {
 var unlikeGo = strings.NewReplacer(`"name":null`, `"name":""`, `"id":null`, `"id":""`, `"address":""`, `"address":null`,
 	`ort":0,`, `ort":null,`, `"serviceType":null`, `"serviceType":"DYNAMIC"`, `{"value":null`, `{"value":""`)
 
+// newerRefuses are texts that Jackson 2.18, with which Curator 5.9 comes, refuses; 2.14 reads them.
+var newerRefuses = []string{`{"serviceType":"01"}`}
+
 // What Java reads, Go reads as the same instance, and what Java refuses, Go refuses.
 func TestInstancesOfOthers(t *testing.T) {
 	t.Parallel()
@@ -72,6 +76,12 @@ func TestInstancesOfOthers(t *testing.T) {
 			got = string(data)
 		}
 		q.add(func(answer string) {
+			if curatorHome != "" && slices.Contains(newerRefuses, text) {
+				if !strings.HasPrefix(answer, "!") || err != nil {
+					t.Errorf("%q: Java reads\n%s\nGo\n%s, %v", text, answer, got, err)
+				}
+				return
+			}
 			if strings.HasPrefix(answer, "!") && err != nil || unlikeGo.Replace(answer) == got {
 				return
 			}
