@@ -14,4 +14,7 @@
 // the expected results. They run on the embedded server and on a real one, behind a relay that
 // cuts them off when they ask for it. The output of zkCli.sh on both servers is compared line
 // by line.
+//
+// Java Curator and kazoo are those of Debian's packages. The environment may name others: CURATOR_JARS a
+// folder of jars, KAZOO_PYTHON a Python. make peers does so.
 package interop

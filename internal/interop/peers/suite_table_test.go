@@ -1,0 +1,30 @@
+package peers_test
+
+// ensembles are the classes of Curator's tests that start an ensemble of Curator's own, from ZooKeeper's jars: the
+// embedded server has no part in them.
+var ensembles = []string{
+	"TestCuratorCacheConsistency", "TestInterProcessSemaphoreCluster", "TestLeaderLatchCluster", "TestLeaderSelectorCluster", "TestLongNetworkPartition",
+	"TestPathChildrenCacheInCluster", "TestReadOnly", "TestReconfiguration", "TestWithCluster",
+}
+
+const (
+	sameJVM   = "the test puts a class of its own into ZooKeeper's server, which has to run in the same JVM"
+	superUser = "the test writes /zookeeper/config as ZooKeeper's super user, and the embedded server has none"
+)
+
+// unsupported are the tests of Curator that fail on the embedded server, with the reason.
+var unsupported = map[string]string{
+	"TestCreate.testForbiddenAncestors":                                  "since ZooKeeper 3.9 a client needs the permission to read a node to ask whether it is there; the embedded server is a 3.8",
+	"TestFramework.testBackgroundConfigPathWithNamespace":                superUser,
+	"TestWatcherRemovalManager.testEnsembleTracker":                      superUser,
+	"TestLeaderSelectorEdges.createProtectedNodeInBackgroundTest":        sameJVM,
+	"TestLeaderSelectorEdges.createProtectedNodeInBackgroundTestNoRetry": sameJVM,
+	"TestLeaderSelectorEdges.flappingTest":                               sameJVM,
+}
+
+// hurried are the tests of Curator that expect a server to take some time for a write, as one does that writes to a disk. The
+// embedded server answers at once.
+var hurried = map[string]string{
+	"TestBoundedDistributedQueue.testMulti":                                    "the producers put more items than the bound before they learn of those that are there",
+	"TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange": "the deletion of the first latch's node can reach the second one before its reset has begun",
+}
