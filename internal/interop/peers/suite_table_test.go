@@ -22,9 +22,8 @@ var unsupported = map[string]string{
 	"TestLeaderSelectorEdges.flappingTest":                               sameJVM,
 }
 
-// hurried are the tests of Curator that expect a server to take some time for a write, as one does that writes to a disk. The
-// embedded server answers at once.
-var hurried = map[string]string{
-	"TestBoundedDistributedQueue.testMulti":                                    "the producers put more items than the bound before they learn of those that are there",
-	"TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange": "the deletion of the first latch's node can reach the second one before its reset has begun",
+// chancy are the tests of Curator that may pass or fail, with the reason.
+var chancy = map[string]string{
+	"TestBoundedDistributedQueue.testMulti":                                    "the producers put more items than the bound before they learn of those that are there, because the embedded server answers at once; one that writes to a disk holds them up",
+	"TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange": "two threads of the test race, and one order fails, on Curator's own server, too",
 }

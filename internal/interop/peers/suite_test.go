@@ -29,7 +29,7 @@ var junitFlags = []string{"-Xmx512m", "-XX:+UseSerialGC", "--add-opens=java.base
 	"--add-opens=java.base/java.util.concurrent=ALL-UNNAMED", "--add-opens=java.base/java.net=ALL-UNNAMED"}
 
 // Curator's own tests, of its client, its framework and its recipes, on embedded servers: its test server is
-// testdata/suite/TestingServer.java. Those that unsupported names fail, those that hurried names may fail, and all other
+// testdata/suite/TestingServer.java. Those that unsupported names fail, those that chancy names may, and all other
 // ones pass.
 func TestPeerCuratorSuite(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func (s *junit) runClass(t *testing.T, class string) {
 // judge says how a test ended, or that it has to run again.
 func judge(name string, how outcome, attempt int) (judged outcome, again bool) {
 	switch _, listed := unsupported[name]; {
-	case how == failed && (listed || hurried[name] != ""):
+	case how == failed && (listed || chancy[name] != ""):
 		return expected, false
 	case how == failed:
 		return failed, attempt < attempts
