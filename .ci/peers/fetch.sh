@@ -6,8 +6,8 @@
 #   spring   Spring Cloud Zookeeper                      kazoo  a Python with kazoo
 #   node     node-zookeeper-client                       rust   a program with zookeeper-client
 #
-# All versions are fixed: in the pom.xml files and in kazoo.txt beside this script, and in the lock files of
-# internal/interop/peers/testdata. What is there is fetched again only if these files have changed.
+# All versions are fixed, but for what the client for Rust needs: in the pom.xml files and in kazoo.txt beside this script,
+# and in internal/interop/peers/testdata. What is there is fetched again only if these files have changed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=$here/../../internal/interop/peers/testdata
@@ -58,7 +58,11 @@ node() {
 	npm --prefix "$2" ci --ignore-scripts --no-audit --no-fund
 }
 
-rust() { cargo build --locked --manifest-path "$programs/rust/Cargo.toml" --target-dir "$2"; }
+# cargo writes the versions of what the client needs into the folder of the program.
+rust() {
+	cp -r "$programs/rust" "$2/program"
+	cargo build --manifest-path "$2/program/Cargo.toml" --target-dir "$2"
+}
 
 # The Python of the system has what a virtual environment needs, where there is one.
 python=/usr/bin/python3
@@ -75,5 +79,5 @@ fetch suite "$(sum "$here/curator/pom.xml")" curator
 fetch spring "$(sum "$here/spring/pom.xml")" spring
 fetch kazoo "$(sum "$here/kazoo.txt")" kazoo
 fetch node "$(sum "$programs/node/package-lock.json")" node
-fetch rust "$(sum "$programs"/rust/Cargo.* "$programs"/rust/src/*)" rust
+fetch rust "$(sum "$programs"/rust/Cargo.toml "$programs"/rust/src/*)" rust
 echo "$peers"
