@@ -141,6 +141,10 @@ const (
 	WatcherData     int32 = 2
 	WatcherAny      int32 = 3
 
+	// Since ZooKeeper 3.9.
+	WatcherPersistent          int32 = 4
+	WatcherPersistentRecursive int32 = 5
+
 	ModePersistent          int32 = 0
 	ModePersistentRecursive int32 = 1
 )

@@ -31,6 +31,8 @@ type Config struct {
 	// that takes the place of another, without its data, needs a higher one than that has
 	// reached: clients turn away from a server that knows less than they have seen.
 	FirstZxid int64
+	// Release is the release of ZooKeeper that the server answers as. The default is 3.8.0.
+	Release tree.Release
 	// Logger is told, at debug level, of connections refused and sessions ended; as warnings,
 	// of quotas that are exceeded and, at most once a minute, that connections cannot be
 	// accepted. The default is silent.
@@ -68,5 +70,5 @@ func (c Config) negotiate(d time.Duration) time.Duration {
 
 // tree returns what the server's state needs of c.
 func (c Config) tree() tree.Config {
-	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid, MaxNeverUsed: c.ContainerMaxNeverUsed}
+	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid, MaxNeverUsed: c.ContainerMaxNeverUsed, Release: c.Release}
 }

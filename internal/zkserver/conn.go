@@ -137,7 +137,7 @@ func (c *conn) sever() {
 }
 
 // notify tells the client of a watch event.
-func (c *conn) notify(kind int32, path string) { c.send(event(kind, path)) }
+func (c *conn) notify(kind int32, path string, zxid int64) { c.send(event(kind, path, zxid)) }
 
 // reply answers a request. The caller holds the Server's lock.
 func (c *conn) reply(xid int32, zxid int64, code jute.Code, body tree.Body) {

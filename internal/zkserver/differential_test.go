@@ -4,49 +4,44 @@ import (
 	"flag"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-curator/curator/internal/zkserver/tree"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-var record = flag.Bool("record", false, "have the real server write "+transcript)
-
-// transcript is what ZooKeeper 3.8.0 did when it was last asked with -record.
-const transcript = "testdata/zookeeper-3.8.0.txt"
+var record = flag.Bool("record", false, "have the real server write the transcript of its release into testdata")
 
 const tick = 500 * time.Millisecond
 
-// TestDifferential plays the same scripts on the embedded server, without sockets and with
-// them, on its state alone, and on a real one, and wants each of them to do what the real one
-// once did.
+// TestDifferential plays the same scripts on a real server and, for each release that it follows, on the
+// embedded server, without sockets and with them, and on its state alone. It wants each of them to do what
+// a real server of that release once did.
 func TestDifferential(t *testing.T) {
-	recorded, err := os.ReadFile(transcript)
-	if err != nil && !*record {
-		t.Fatal(err)
-	}
 	t.Run("Real", func(t *testing.T) {
-		got := play(t, dialReal(t), allScripts())
+		dial, release := dialReal(t)
+		got := play(t, dial, allScripts())
 		if *record {
-			recorded = []byte(got)
-			if err := os.WriteFile(transcript, recorded, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			recordTranscript(t, release, got)
 		}
-		compare(t, string(recorded), got)
+		compare(t, transcript(t, release), got)
 	})
-	t.Run("TCP", func(t *testing.T) {
-		compare(t, string(recorded), play(t, dialServer(t, curatortest.Start(t, curatortest.WithTickTime(tick))), allScripts()))
-	})
-	t.Run("Virtual", func(t *testing.T) {
-		compare(t, string(recorded), playVirtual(t, allScripts()))
-	})
-	t.Run("Tree", func(t *testing.T) {
-		compare(t, string(recorded), play(t, newTreeAlone(tick).dial, allScripts()))
-	})
+	for _, release := range tree.Releases() {
+		recorded := transcript(t, release)
+		options := []curatortest.Option{curatortest.WithTickTime(tick), answeringAs(release)}
+		t.Run(release.String()+"/TCP", func(t *testing.T) {
+			compare(t, recorded, play(t, dialServer(t, curatortest.Start(t, options...)), allScripts()))
+		})
+		t.Run(release.String()+"/Virtual", func(t *testing.T) {
+			compare(t, recorded, playVirtual(t, allScripts(), options...))
+		})
+		t.Run(release.String()+"/Tree", func(t *testing.T) {
+			compare(t, recorded, play(t, newTreeAlone(tick, release).dial, allScripts()))
+		})
+	}
 }
 
 // dialServer returns how to connect to an embedded server.
@@ -54,17 +49,17 @@ func dialServer(t *testing.T, s *curatortest.Server) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return s.DialContext(t.Context(), "tcp", s.ConnectString()) }
 }
 
-// dialReal starts a real server, and returns how to connect to it.
-func dialReal(t *testing.T) func() (net.Conn, error) {
+// dialReal starts a real server, and returns how to connect to it, and its release.
+func dialReal(t *testing.T) (func() (net.Conn, error), tree.Release) {
 	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithContainerCheckInterval(time.Hour))
-	return func() (net.Conn, error) { return net.Dial("tcp", server.ConnectString()) }
+	return func() (net.Conn, error) { return net.Dial("tcp", server.ConnectString()) }, releaseOf(t, server.ConnectString())
 }
 
 // playVirtual plays scripts on an embedded server in a bubble.
-func playVirtual(t *testing.T, scripts []script) string {
+func playVirtual(t *testing.T, scripts []script, options ...curatortest.Option) string {
 	var got string
 	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, curatortest.Virtual(), curatortest.WithTickTime(tick))
+		server := curatortest.Start(t, append([]curatortest.Option{curatortest.Virtual()}, options...)...)
 		got = play(t, dialServer(t, server), scripts)
 	})
 	return got

@@ -7,26 +7,38 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
-// version is what the server says it is, in the form that ZooKeeper gives it: the release that
+// built has when each release was built, as it says so itself.
+var built = map[tree.Release]string{
+	tree.Release380: "2022-02-25 08:49 UTC",
+	tree.Release386: "2026-01-28 20:28 UTC",
+	tree.Release395: "2026-02-11 20:18 UTC",
+}
+
+// version returns what the server says it is, in the form that ZooKeeper gives it: the release that
 // it answers as, in the place of the revision its own name, and a date, which is that release's.
-const version = "3.8.0-curator-for-go-embedded, built on 2022-02-25 08:49 UTC"
+func (s *Server) version() string {
+	release := s.config.Release
+	return fmt.Sprintf("%v-curator-for-go-embedded, built on %s", release, built[release])
+}
 
 // wordAnswers has the words with an answer. The others that ZooKeeper knows are refused, as by a
 // ZooKeeper whose 4lw.commands.whitelist lacks them. The caller holds the Server's lock.
 var wordAnswers = map[fourLetterWord]func(s *Server, asking *conn) string{
 	"ruok": func(*Server, *conn) string { return "imok" },
 	"isro": func(*Server, *conn) string { return "rw" },
-	"srvr": func(s *Server, _ *conn) string { return "Zookeeper version: " + version + "\n" + s.summary() },
+	"srvr": func(s *Server, _ *conn) string { return "Zookeeper version: " + s.version() + "\n" + s.summary() },
 	"stat": func(s *Server, _ *conn) string {
-		return "Zookeeper version: " + version + "\nClients:\n" + s.clients(false) + s.summary()
+		return "Zookeeper version: " + s.version() + "\nClients:\n" + s.clients(false) + s.summary()
 	},
 	"cons": func(s *Server, _ *conn) string { return s.clients(true) },
 	"wchs": func(s *Server, _ *conn) string { return s.watchSummary() },
 	"conf": (*Server).settings,
 	"mntr": func(s *Server, _ *conn) string { return s.monitor() },
-	"envi": func(*Server, *conn) string { return environment() },
+	"envi": func(s *Server, _ *conn) string { return environment(s.version()) },
 }
 
 // answer answers a four-letter word and ends the connection.
@@ -90,7 +102,7 @@ func (s *Server) monitor() string {
 		name  string
 		value any
 	}{
-		{"version", version}, {"server_state", "standalone"}, {"ephemerals_count", f.Ephemerals},
+		{"version", s.version()}, {"server_state", "standalone"}, {"ephemerals_count", f.Ephemerals},
 		{"num_alive_connections", s.connections()}, {"avg_latency", "0.0"}, {"outstanding_requests", 0},
 		{"znode_count", f.Nodes}, {"global_sessions", f.Sessions}, {"packets_sent", s.traffic.sent},
 		{"packets_received", s.traffic.received}, {"watch_count", f.Watches},
@@ -103,7 +115,7 @@ func (s *Server) monitor() string {
 }
 
 // environment returns the answer to envi. What a Go program does not have is empty.
-func environment() string {
+func environment(version string) string {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	var b strings.Builder

@@ -11,12 +11,13 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
 var (
 	numbers  = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?`)
-	versions = regexp.MustCompile(`3\.8\.\d[^\n]*`)
+	versions = regexp.MustCompile(`3\.[89]\.\d[^\n]*`)
 )
 
 // answers returns what a server with three clients answers to four-letter words, line by
@@ -70,8 +71,9 @@ func keys(lines []string, separator string) []string {
 
 // TestFourLetterWords compares the answers of an embedded server with those of a real one.
 func TestFourLetterWords(t *testing.T) {
-	want := answers(t, directAddress(t, curatortest.Real(t, curatortest.WithTickTime(tick)).ConnectString()))
-	got := answers(t, curatortest.Start(t, curatortest.WithTickTime(tick)).ConnectString())
+	real := directAddress(t, curatortest.Real(t, curatortest.WithTickTime(tick)).ConnectString())
+	want := answers(t, real)
+	got := answers(t, curatortest.Start(t, curatortest.WithTickTime(tick), answeringAs(releaseOf(t, real))).ConnectString())
 
 	// There are no directories here, and no Java.
 	want["conf"] = slices.DeleteFunc(want["conf"], func(line string) bool { return strings.HasPrefix(line, "data") })
@@ -93,8 +95,16 @@ func TestFourLetterWords(t *testing.T) {
 // TestVersion looks at the version in every answer that has it: in ZooKeeper's form, with the
 // release that the server follows and its own name.
 func TestVersion(t *testing.T) {
-	server := curatortest.Start(t).ConnectString()
-	form := regexp.MustCompile(`^3\.8\.0-curator-for-go-embedded, built on \d{4}-\d\d-\d\d \d\d:\d\d UTC$`)
+	testVersion(t, "3.8.0")
+	for _, release := range tree.Releases() {
+		testVersion(t, release.String(), answeringAs(release))
+	}
+}
+
+func testVersion(t *testing.T, release string, options ...curatortest.Option) {
+	t.Helper()
+	server := curatortest.Start(t, options...).ConnectString()
+	form := regexp.MustCompile(`^` + regexp.QuoteMeta(release) + `-curator-for-go-embedded, built on \d{4}-\d\d-\d\d \d\d:\d\d UTC$`)
 	for word, before := range map[string]string{
 		"srvr": "Zookeeper version: ", "stat": "Zookeeper version: ", "mntr": "zk_version\t", "envi": "zookeeper.version=",
 	} {

@@ -137,9 +137,9 @@ func encode(parts ...tree.Body) []byte {
 }
 
 // event returns the frame of a watch event.
-func event(kind int32, path string) []byte {
+func event(kind int32, path string, zxid int64) []byte {
 	return encode(
-		&jute.ReplyHeader{Xid: jute.XidNotification, Zxid: -1},
+		&jute.ReplyHeader{Xid: jute.XidNotification, Zxid: zxid},
 		&jute.WatcherEvent{Type: kind, State: jute.StateSyncConnected, Path: path},
 	)
 }

@@ -274,11 +274,16 @@ func (p *player) exchange(i int, op jute.Op, body rawclient.Body) {
 		_, err := c.Send(op, body)
 		p.must(err)
 	}
-	_, err := c.Send(jute.OpPing, nil)
-	p.must(err)
+	if _, err := c.Send(jute.OpPing, nil); !isClosed(err) { // the request may have ended the connection
+		p.must(err)
+	}
 	replied := op == jute.OpPing
 	for {
 		f, err := c.Receive()
+		if isClosed(err) && replied {
+			p.resume(i)
+			return
+		}
 		p.must(err)
 		if f.Xid == jute.XidPing {
 			break
@@ -291,11 +296,21 @@ func (p *player) exchange(i int, op jute.Op, body rawclient.Body) {
 	}
 }
 
+// resume has client i, whose connection the server has closed, connect with its session.
+func (p *player) resume(i int) {
+	p.printf("  c%d: closed", i)
+	old := p.clients[i]
+	p.must(old.Conn.Close())
+	p.joined(i, p.mustConnect(jute.ConnectRequest{
+		TimeOut: old.Session.TimeOut, SessionID: old.Session.SessionID, Passwd: old.Session.Passwd,
+	}))
+}
+
 // print writes down a frame.
 func (p *player) print(i int, f rawclient.Frame, op jute.Op, how string) {
 	if event, ok := f.Event(); ok {
-		p.printf("  c%d: %sevent %s %q, state %d, zxid %d, err %d", i, how,
-			eventNames[event.Type], event.Path, event.State, f.Zxid, f.Err)
+		p.printf("  c%d: %sevent %s %q, state %d, %s, err %d", i, how,
+			eventNames[event.Type], event.Path, event.State, p.zxid(f.Zxid), f.Err)
 		return
 	}
 	p.printf("  c%d: %s%s %s%s", i, how, codeName(f.Err), p.zxid(f.Zxid), p.body(op, f))
@@ -306,10 +321,14 @@ var eventNames = map[int32]string{
 	jute.EventNodeDataChanged: "NodeDataChanged", jute.EventNodeChildrenChanged: "NodeChildrenChanged",
 }
 
-// zxid returns a zxid relative to the script's start.
+// zxid returns a zxid relative to the script's start. How many transactions there were before it depends
+// on the release.
 func (p *player) zxid(zxid int64) string {
-	if zxid <= 0 {
+	switch {
+	case zxid <= 0:
 		return fmt.Sprint("zxid ", zxid)
+	case zxid < p.base:
+		return "zxid earlier"
 	}
 	return fmt.Sprintf("zxid %+d", zxid-p.base)
 }

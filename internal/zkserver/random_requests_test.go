@@ -9,12 +9,14 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // chooser chooses requests. What it names first is what a failing script shrinks to.
 type chooser struct {
-	t    *rapid.T
-	root string
+	t       *rapid.T
+	root    string
+	release tree.Release
 }
 
 func pick[T any](c *chooser, from ...T) T { return rapid.SampledFrom(from).Draw(c.t, "choice") }

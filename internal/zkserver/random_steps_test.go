@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // randomClients is how many clients play a random script.
@@ -17,7 +18,7 @@ const randomClients = 4
 
 // step has a client do something by chance.
 func (d *duel) step() {
-	c := &chooser{d.t, d.root}
+	c := &chooser{d.t, d.root, d.arena.release}
 	i := rapid.IntRange(0, randomClients-1).Draw(d.t, "client")
 	if d.sides[0].clients[i] == nil {
 		d.join(i, pick(c, newSession, newSession, sameSession, sameSession, sameSession, wrongPassword, future, unknownSession))
@@ -59,7 +60,7 @@ func (c *chooser) several() []multiOp {
 	var ops []multiOp
 	for range pick(c, 2, 3, 4, 6) {
 		o := c.request()
-		for leavesDoubt(o) {
+		for c.leavesDoubt(o) {
 			o = c.change()
 		}
 		ops = append(ops, o)
@@ -69,9 +70,12 @@ func (c *chooser) several() []multiOp {
 
 // leavesDoubt tells whether a request is one after which ZooKeeper, until it is done with
 // it, takes nodes for others than they are: with the ACL from before, for ephemeral, or as
-// if a multi had been done that has failed in the midst of its creates.
-func leavesDoubt(o multiOp) bool {
+// if a multi had been done that has failed in the midst of its creates. Another is a check that ends the
+// connection: requests after it may still be done.
+func (c *chooser) leavesDoubt(o multiOp) bool {
 	switch b := o.body.(type) {
+	case *jute.CheckVersionRequest:
+		return c.release > tree.Release380
 	case *jute.SetACLRequest:
 		return true
 	case *jute.CreateRequest:
@@ -100,21 +104,22 @@ func (c *chooser) authentication() multiOp {
 // request has client i send requests in one write.
 func (d *duel) request(i int, ops ...multiOp) {
 	d.arena.operations += len(ops)
+	sent := ops
+	if len(ops) > 1 || ops[0].op == jute.OpCheck && d.arena.release == tree.Release380 {
+		sent = append(slices.Clip(ops), multiOp{jute.OpPing, rawclient.Raw{}}) // it shows that there was no reply
+	}
 	d.do(func() string {
 		var all []string
 		for _, o := range ops {
 			all = append(all, fmt.Sprintf("c%d %s", i, describe(o.op, o.body)))
 		}
 		return strings.Join(all, "\n")
-	}, requesting(i, ops...))
+	}, requesting(i, sent...))
 }
 
 // requesting has client i send requests in one write, and prints what comes until they are
-// answered.
+// answered, and until the connection ends if the last one is unknown to the server.
 func requesting(i int, ops ...multiOp) step {
-	if len(ops) > 1 || ops[0].op == jute.OpCheck {
-		ops = append(ops, multiOp{jute.OpPing, rawclient.Raw{}}) // it shows that there was no reply
-	}
 	return func(p *player) {
 		moved := make([]multiOp, len(ops))
 		sent := map[int32]jute.Op{}
@@ -139,7 +144,7 @@ func requesting(i int, ops ...multiOp) step {
 				return
 			}
 			p.print(i, f, sent[f.Xid], "")
-			if f.Xid == last {
+			if f.Xid == last && f.Err != jute.CodeUnimplemented {
 				return
 			}
 		}

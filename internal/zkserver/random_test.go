@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver/rawclient"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -38,11 +39,13 @@ const randomTick = 4 * time.Second
 //	go test ./internal/zkserver -run TestRandomDifferential -v -timeout 0 -differential.operations=1000000 -rapid.seed=12
 func TestRandomDifferential(t *testing.T) {
 	options := []curatortest.Option{curatortest.WithTickTime(randomTick), curatortest.WithContainerCheckInterval(time.Hour)}
-	real := curatortest.Real(t, options...).ConnectString()
-	arena := &arena{servers: []contender{
-		newContender(t, "ZooKeeper", dialBuffered(directAddress(t, real))),
-		newContender(t, "embedded", dialBuffered(curatortest.Start(t, options...).ConnectString())),
-		newContender(t, "state of the embedded", newTreeAlone(randomTick).dial),
+	real := directAddress(t, curatortest.Real(t, options...).ConnectString())
+	release := releaseOf(t, real)
+	embedded := curatortest.Start(t, append(options, answeringAs(release))...)
+	arena := &arena{release: release, servers: []contender{
+		newContender(t, "ZooKeeper", dialBuffered(real)),
+		newContender(t, "embedded", dialBuffered(embedded.ConnectString())),
+		newContender(t, "state of the embedded", newTreeAlone(randomTick, release).dial),
 	}}
 	setFlag(t, "rapid.steps", stepsPerScript)
 	setFlag(t, "rapid.checks", max(1, *randomOperations/stepsPerScript))
@@ -51,7 +54,7 @@ func TestRandomDifferential(t *testing.T) {
 	}
 	start := time.Now()
 	rapid.Check(t, arena.play)
-	t.Logf("%d operations compared in %d scripts, in %v", arena.operations, arena.scripts, time.Since(start).Round(time.Second))
+	t.Logf("ZooKeeper %v: %d operations compared in %d scripts, in %v", release, arena.operations, arena.scripts, time.Since(start).Round(time.Second))
 }
 
 // setFlag sets a flag for the time of a test.
@@ -97,6 +100,7 @@ func dialBuffered(address string) func() (net.Conn, error) {
 
 // arena is where random scripts are played. A script has a root of its own.
 type arena struct {
+	release    tree.Release
 	servers    []contender
 	scripts    int
 	operations int

@@ -67,7 +67,7 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body []byte) []tree.Exce
 	if reply.Silent {
 		return reply.Exceeded
 	}
-	known := tree.Knows(header.Op)
+	known := s.state.Knows(header.Op)
 	if known {
 		c.stats.answered(header.Op, header.Xid, reply.Zxid, reply.Code, s.clock.elapsed())
 	}

@@ -168,23 +168,37 @@ var createScripts = []script{
 		exists(0, "/seq"),
 	}},
 	{"paths", pathSteps()},
+	{"paths and check", checkSteps()},
+}
+
+// strangePaths are paths that nodes can have, and others.
+func strangePaths() []string {
+	return []string{
+		"", "/", "path", "//", "/path/", "/path//a", "/path/.", "/path/..", "/path/./a", "/path/../a", "/path/.a", "/path/..a",
+		"/path/...", "/path/a.", "/path/a..", "/path/a/..", "/path/a\x00", "/path/\x01", "/path/\x1f", "/path/ ", "/path/\x7e", "/path/\x7f",
+		"/path/\u009f", "/path/\u00a0", "/path/ä", "/path/\ud7ff", "/path/\ue000", "/path/\uf8ff", "/path/\uf900", "/path/\uffef", "/path/\ufff0", "/path/\ufffd",
+		"/path/😀", "/path/\xff", "/path/\xc3", "/path/a\tb", "/path/a\\b", "/none/\x01", "/none/a\x00b",
+	}
 }
 
 // pathSteps creates, and looks for, nodes with strange paths.
 func pathSteps() []step {
 	steps := []step{connecting(0), create(0, "/path")}
-	for _, path := range []string{
-		"", "/", "path", "//", "/path/", "/path//a", "/path/.", "/path/..", "/path/./a", "/path/../a", "/path/.a", "/path/..a",
-		"/path/...", "/path/a.", "/path/a..", "/path/a/..", "/path/a\x00", "/path/\x01", "/path/\x1f", "/path/ ", "/path/\x7e", "/path/\x7f",
-		"/path/\u009f", "/path/\u00a0", "/path/ä", "/path/\ud7ff", "/path/\ue000", "/path/\uf8ff", "/path/\uf900", "/path/\uffef", "/path/\ufff0", "/path/\ufffd",
-		"/path/😀", "/path/\xff", "/path/\xc3", "/path/a\tb", "/path/a\\b", "/none/\x01", "/none/a\x00b",
-	} {
+	for _, path := range strangePaths() {
 		steps = append(steps,
 			create(0, path), exists(0, path), get(0, path), set(0, path, "", 3), setACL(0, path, 3, openACL...),
-			doing(0, jute.OpCheck, &jute.CheckVersionRequest{Path: path, Version: 3}),
 			remove(0, path, 3), children(0, path), onPath(0, jute.OpGetACL, path))
 	}
 	return append(steps, children(0, "/path"))
+}
+
+// checkSteps checks the nodes that pathSteps has created, and those that it could not create.
+func checkSteps() []step {
+	steps := []step{connecting(0)}
+	for _, path := range strangePaths() {
+		steps = append(steps, doing(0, jute.OpCheck, &jute.CheckVersionRequest{Path: path, Version: 3}))
+	}
+	return steps
 }
 
 var changeScripts = []script{
@@ -267,6 +281,9 @@ var multiScripts = []script{
 		multi(0, created(1, "/multi5/a", 0), multiOp{99, rawclient.Raw{}}), multi(0, created(1, "/multi5/a", 0), multiOp{8, &jute.PathRequest{Path: "/"}}),
 		multi(0, multiOp{4, &jute.PathWatchRequest{Path: "/multi5"}}), multi(0, created(1, "/multi5/a", 0), multiOp{7, &jute.SetACLRequest{Path: "/multi5", ACL: openACL}}),
 		exists(0, "/multi5/a"), exists(0, "/multi5"),
+		multi(0, multiOp{jute.OpGetData, &jute.PathWatchRequest{Path: "/multi5"}}, multiOp{jute.OpCreate, &jute.CreateRequest{Path: "/multi5/x"}}),
+		multi(0, multiOp{jute.OpGetData, &jute.PathWatchRequest{Path: "/multi5"}}, created(1, "/multi5/x", 0), multiOp{jute.OpCreate, &jute.CreateRequest{Path: "/multi5/x"}}),
+		exists(0, "/multi5"),
 	}},
 	{"multiRead", []step{
 		connecting(0), connecting(1),

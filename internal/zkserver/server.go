@@ -1,6 +1,6 @@
 // Package zkserver is a ZooKeeper server in memory. It speaks the wire protocol and answers
-// like a standalone ZooKeeper 3.8: the same replies, error codes, Stat fields, sequence numbers
-// and watch events, in the same order. docs/embedded-server.md has its requests, its limits,
+// like a standalone ZooKeeper 3.8.0, or like a later release: the same replies, error codes, Stat fields,
+// sequence numbers and watch events, in the same order. docs/embedded-server.md has its requests, its limits,
 // its differences from ZooKeeper, the oddities of ZooKeeper that it shares, and the tests.
 //
 // The state of the server is in package tree, which has no network and no clock.

@@ -22,16 +22,16 @@ type treeAlone struct {
 	holders map[int64]*treeConn
 }
 
-func newTreeAlone(tick time.Duration) *treeAlone {
-	return &treeAlone{tick, tree.New(time.Now(), tree.Config{TickTime: tick}), map[int64]*treeConn{}}
+func newTreeAlone(tick time.Duration, release tree.Release) *treeAlone {
+	return &treeAlone{tick, tree.New(time.Now(), tree.Config{TickTime: tick, Release: release}), map[int64]*treeConn{}}
 }
 
 // dial returns a connection. What is written to it is done at once.
 func (a *treeAlone) dial() (net.Conn, error) {
 	c := &treeConn{alone: a}
 	c.client.Identify(tree.AddressID(netip.MustParseAddr("127.0.0.1")))
-	c.client.Notify = func(event int32, path string) {
-		c.reply(jute.ReplyHeader{Xid: jute.XidNotification, Zxid: -1},
+	c.client.Notify = func(event int32, path string, zxid int64) {
+		c.reply(jute.ReplyHeader{Xid: jute.XidNotification, Zxid: zxid},
 			&jute.WatcherEvent{Type: event, State: jute.StateSyncConnected, Path: path})
 	}
 	return c, nil
@@ -127,7 +127,7 @@ func (c *treeConn) receive(frame []byte) {
 	if !r.Silent {
 		c.reply(jute.ReplyHeader{Xid: header.Xid, Zxid: r.Zxid, Err: r.Code}, r.Body)
 	}
-	if r.TooLong || !tree.Knows(header.Op) {
+	if r.TooLong || !st.Knows(header.Op) {
 		c.end()
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkserver"
+	"github.com/go-curator/curator/internal/zkserver/tree"
 )
 
 // ErrInvalidOption is returned for invalid options.
@@ -27,6 +28,7 @@ type config struct {
 	plainTypes bool
 	admin      bool
 	listen     string
+	release    string // of WithRelease
 	ticks      ticks
 	nodes      []node            // the nodes of WithNodes, parents first
 	settings   map[string]string // lines of a real server's zoo.cfg
@@ -234,6 +236,23 @@ func WithContainerMaxNeverUsed(d time.Duration) Option {
 			c.invalid("WithContainerMaxNeverUsed", "the time must be 0 or at least 1 ms")
 		}
 		c.zookeeper.ContainerMaxNeverUsed = d
+	})
+}
+
+// WithRelease sets the release of ZooKeeper that the embedded server answers as: "3.8.0", the default,
+// "3.8.6" or "3.9.5". docs/embedded-server.md has the differences. A program that is tested with an old and a
+// new one will run on those between them. It changes what clients are answered, and the version in
+// four-letter words; it adds nothing that the embedded server lacks. A real server refuses this option: it is
+// the release that is installed.
+func WithRelease(release string) Option {
+	return option(func(c *config) {
+		for _, r := range tree.Releases() {
+			if r.String() == release {
+				c.zookeeper.Release, c.release = r, release
+				return
+			}
+		}
+		c.invalid("WithRelease", fmt.Sprintf("the embedded server does not know release %q; it knows %v", release, tree.Releases()))
 	})
 }
 

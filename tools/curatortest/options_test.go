@@ -64,6 +64,28 @@ func TestInjectWithoutCodeFails(t *testing.T) {
 	}
 }
 
+// TestRelease has a client without the permission to read ask whether a node is there: an old release says
+// so, a new one does not.
+func TestRelease(t *testing.T) {
+	for release, want := range map[string]error{"": nil, "3.8.0": nil, "3.8.6": framework.ErrNoAuth, "3.9.5": framework.ErrNoAuth} {
+		synctest.Test(t, func(t *testing.T) {
+			options := []curatortest.Option{curatortest.Virtual()}
+			if release != "" {
+				options = append(options, curatortest.WithRelease(release))
+			}
+			s := curatortest.Start(t, options...)
+			owner := s.Client(t, framework.WithAuthorization("digest", []byte("alice:secret")))
+			if _, err := owner.Create().WithACL(framework.CreatorAllACL()...).ForPath(t.Context(), "/hidden"); err != nil {
+				t.Fatal(err)
+			}
+			there, err := s.Client(t).CheckExists().ForPath(t.Context(), "/hidden")
+			if !errors.Is(err, want) || there != (want == nil) {
+				t.Errorf("release %q: %t, %v", release, there, err)
+			}
+		})
+	}
+}
+
 func TestOptionsThatMakeNoSense(t *testing.T) {
 	for name, opts := range map[string][]curatortest.Option{
 		"nil":                nil,
@@ -78,6 +100,8 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"init limit":         {curatortest.WithInitLimit(-1)},
 		"embedded, sync":     {curatortest.WithSyncLimit(5)},
 		"embedded, init":     {curatortest.WithInitLimit(10)},
+		"no release":         {curatortest.WithRelease("")},
+		"unknown release":    {curatortest.WithRelease("3.9")},
 	} {
 		if opts == nil {
 			opts = []curatortest.Option{nil}
@@ -89,7 +113,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	if _, err := curatortest.New(curatortest.WithListen("256.0.0.1:0")); err == nil {
 		t.Error("listens on an address that is none")
 	}
-	for _, opt := range []curatortest.Option{curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0")} {
+	for _, opt := range []curatortest.Option{curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0"), curatortest.WithRelease("3.8.0")} {
 		if _, err := curatortest.NewReal(1, opt); !errors.Is(err, curatortest.ErrInvalidOption) {
 			t.Errorf("an option that is not for real servers: %v", err)
 		}

@@ -18,7 +18,7 @@ const (
 
 // Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
 // at the end of the test. It has a tick of 500 ms and keeps its data in a temporary folder.
-// It accepts the options of [Start] except Virtual and WithListen.
+// It accepts the options of [Start] except Virtual, WithListen and WithRelease.
 //
 // Without ZooKeeper on the machine the test fails if the environment variable CI is "true", and
 // is skipped otherwise, with a text that says what to install.
@@ -82,6 +82,9 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	}
 	if c.virtual || c.listen != "" {
 		return nil, fmt.Errorf("%w: Virtual, WithListen: real servers use sockets, on free ports", ErrInvalidOption)
+	}
+	if c.release != "" {
+		return nil, fmt.Errorf("%w: WithRelease: real servers are of the release that is installed; ZOOKEEPER_HOME names another", ErrInvalidOption)
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)

@@ -68,11 +68,11 @@ func matches(pattern, identity jute.ID) bool {
 }
 
 // parseNetwork reads the identity of the scheme ip: an address and, maybe, how many of its
-// bits count.
+// bits count. An IPv6 address has hexadecimal numbers only.
 func parseNetwork(id string) (netip.Prefix, bool) {
 	address, length, cut := strings.Cut(id, "/")
 	addr, err := netip.ParseAddr(address)
-	if err != nil || !addr.Is4() {
+	if err != nil || addr.Is6() && strings.ContainsAny(address, ".%") {
 		return netip.Prefix{}, false
 	}
 	bits := addr.BitLen()
@@ -88,14 +88,14 @@ func parseNetwork(id string) (netip.Prefix, bool) {
 // expandACL returns the ACL that a node gets when a client with the identities gives acl:
 // without duplicates, with the scheme "auth" replaced by those identities that a client
 // has proven. It is false for an ACL that is empty or has an identity that no scheme accepts.
-func expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
+func (r Release) expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
 	var expanded []jute.ACL
 	for i, a := range acl {
 		if slices.Contains(acl[:i], a) {
 			continue
 		}
 		if a.ID.Scheme != schemeAuth {
-			if !isKnown(a.ID) {
+			if !r.accepts(a.ID) {
 				return nil, false
 			}
 			expanded = append(expanded, a)
@@ -115,16 +115,16 @@ func expandACL(acl []jute.ACL, identities []jute.ID) ([]jute.ACL, bool) {
 	return expanded, len(expanded) > 0
 }
 
-// isKnown tells whether an identity can stand in an ACL.
-func isKnown(id jute.ID) bool {
+// accepts tells whether an identity can stand in an ACL.
+func (r Release) accepts(id jute.ID) bool {
 	switch id.Scheme {
 	case schemeWorld:
 		return id == anyone
 	case SchemeDigest:
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
 	case SchemeIP:
-		_, ok := parseNetwork(id.ID)
-		return ok
+		network, ok := parseNetwork(id.ID)
+		return ok && (network.Addr().Is4() || r.acceptsIPv6())
 	default:
 		return false
 	}

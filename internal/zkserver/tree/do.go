@@ -65,7 +65,10 @@ type Reply struct {
 
 // Knows tells whether Do does requests with the operation. It does none that is about the
 // connection: createSession, closeSession, auth, sasl.
-func Knows(op jute.Op) bool {
+func (st *State) Knows(op jute.Op) bool {
+	if op == jute.OpCheck {
+		return st.release.knowsCheck()
+	}
 	_, reads := readings[op]
 	return reads || IsWrite(op)
 }
@@ -80,6 +83,9 @@ func IsWrite(op jute.Op) bool {
 // the answer is CodeUnimplemented, as ZooKeeper's.
 func (st *State) Do(now time.Time, c *Client, op jute.Op, body []byte) Reply {
 	d := jute.NewDecoder(body)
+	if !st.Knows(op) {
+		return Reply{Zxid: -1, Code: jute.CodeUnimplemented}
+	}
 	if do, ok := writings[op]; ok {
 		tx := st.begin(now, c.Session.id, c.Identities)
 		result, code := do(tx, op, d)
@@ -88,16 +94,16 @@ func (st *State) Do(now time.Time, c *Client, op jute.Op, body []byte) Reply {
 		} else {
 			tx.commit()
 		}
+		if tx.unread || st.release.spares(op, code) {
+			st.zxid--
+		}
 		// ZooKeeper 3.8 fails to write the answer to a check that holds.
 		silent := op == jute.OpCheck && code == jute.CodeOK
 		return Reply{Zxid: st.zxid, Code: code, Body: result, Silent: silent, Exceeded: st.quotas.news(st.nodes)}
 	}
-	if do, ok := readings[op]; ok {
-		r := &request{state: st, client: c, op: op, body: d}
-		result, code := do(r)
-		return Reply{Zxid: st.zxid, Code: code, Body: result, TooLong: r.tooLong}
-	}
-	return Reply{Zxid: -1, Code: jute.CodeUnimplemented}
+	r := &request{state: st, client: c, op: op, body: d}
+	result, code := readings[op](r)
+	return Reply{Zxid: st.zxid, Code: code, Body: result, TooLong: r.tooLong}
 }
 
 // Create makes a persistent node with an open ACL as a request of nobody's session would. The

@@ -1,6 +1,10 @@
 package tree
 
-import "github.com/go-curator/curator/internal/jute"
+import (
+	"errors"
+
+	"github.com/go-curator/curator/internal/jute"
+)
 
 // operation is one operation of a multi.
 type operation struct {
@@ -25,37 +29,79 @@ var multiReadBodies = map[jute.Op]func() jute.Record{
 	jute.OpGetData:     func() jute.Record { return &jute.PathWatchRequest{} },
 }
 
-// split reads the operations of a multi, which must be among those of bodies.
-func split(d *jute.Decoder, bodies map[jute.Op]func() jute.Record) ([]operation, jute.Code) {
+// Why a multi cannot be read.
+var (
+	errUnreadable = errors.New("unreadable")
+	errNullACL    = errors.New("an ACL that is null")
+)
+
+// split reads the operations of a multi, which must be among those of bodies, as a release does. Reads that
+// others come after are found to be out of place only then.
+func (r Release) split(d *jute.Decoder, bodies map[jute.Op]func() jute.Record) ([]operation, error) {
 	var ops []operation
+	reads := false
 	for {
 		var header jute.MultiHeader
-		if header.Decode(d); d.Err() != nil {
-			return nil, jute.CodeMarshallingError
+		if header.Decode(d); d.Err() != nil || header.Done && reads {
+			return nil, errUnreadable
 		}
 		if header.Done {
-			return ops, jute.CodeOK
+			return ops, nil
 		}
-		newBody, ok := bodies[header.Type]
-		if !ok {
-			return nil, jute.CodeMarshallingError
+		newBody, belongs := bodies[header.Type]
+		if !belongs && len(ops) == 0 {
+			newBody, reads = multiReadBodies[header.Type]
 		}
-		body := d.Rest()
-		if newBody().Decode(d); d.Err() != nil {
-			return nil, jute.CodeMarshallingError
+		if newBody == nil {
+			return nil, errUnreadable
 		}
-		ops = append(ops, operation{header.Type, body})
+		body, record := d.Rest(), newBody()
+		if record.Decode(d); d.Err() != nil {
+			return nil, errUnreadable
+		}
+		if create, ok := record.(*jute.CreateRequest); ok && r.keepsCreate() {
+			if err := checkCreate(create, body); err != nil {
+				return nil, err
+			}
+		}
+		if belongs && reads {
+			return nil, errUnreadable
+		}
+		if belongs {
+			ops = append(ops, operation{header.Type, body})
+		}
 	}
+}
+
+// checkCreate returns why a release that keeps a create in a multi as it was sent cannot read it.
+func checkCreate(req *jute.CreateRequest, body []byte) error {
+	d := jute.NewDecoder(body)
+	d.Buffer() // the path
+	d.Buffer() // the data
+	acls := d.Int32()
+	switch {
+	case req.Flags < 0 || req.Flags > jute.FlagSequentialTTL:
+		return errUnreadable
+	case acls < 0:
+		return errNullACL
+	case isTTL(req.Flags):
+		return errUnreadable
+	}
+	return nil
 }
 
 // multi does all of its operations or none. If one fails, the answer has its code as that
 // operation's result, and the reply itself is no error.
 func multi(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
-	ops, code := split(d, multiBodies)
-	if code != jute.CodeOK {
-		return nil, code
-	}
 	var done results
+	release := tx.state.release
+	ops, err := release.split(d, multiBodies)
+	if tx.unread = errors.Is(err, errNullACL); tx.unread && release.answersNullACL() {
+		return done.end(), jute.CodeMarshallingError
+	}
+	if err != nil {
+		return nil, jute.CodeMarshallingError
+	}
 	for i, o := range ops {
 		op, result, code := tx.step(o)
 		if code == jute.CodeMarshallingError {
@@ -89,15 +135,18 @@ func (tx *txn) step(o operation) (jute.Op, Body, jute.Code) {
 	return o.op, result, code
 }
 
-// stepCreate does a create of a multi. What it makes follows from its flags, whatever its
-// operation, and only the results of containers and timed nodes have a Stat: so does
-// ZooKeeper 3.8.
+// stepCreate does a create of a multi. In ZooKeeper 3.8.0 what it makes follows from its flags, whatever its
+// operation, and only the results of containers and timed nodes have a Stat. In later releases a create2 and
+// a createContainer stay what they are, and have one, too.
 func (tx *txn) stepCreate(asked jute.Op, body *jute.Decoder) (jute.Op, Body, jute.Code) {
 	req, code := decodeCreate(asked, body)
 	if code != jute.CodeOK {
 		return asked, nil, code
 	}
 	op := jute.OpCreate
+	if asked != jute.OpCreateTTL && tx.state.release.keepsCreate() {
+		op = asked
+	}
 	switch {
 	case isTTL(req.Flags) && asked != jute.OpCreateTTL:
 		return asked, nil, jute.CodeMarshallingError
@@ -160,13 +209,14 @@ func failure(n, failed int, code jute.Code) Body {
 func multiRead(r *request) (Body, jute.Code) {
 	var done results
 	writes := *r.body
-	ops, code := split(r.body, multiReadBodies)
-	if code != jute.CodeOK {
-		if ops, code := split(&writes, multiBodies); code == jute.CodeOK && len(ops) > 0 {
+	release := r.state.release
+	ops, err := release.split(r.body, multiReadBodies)
+	if err != nil {
+		if ops, err := release.split(&writes, multiBodies); err == nil && len(ops) > 0 {
 			// A multi by another name: ZooKeeper sends the results so far, which are none.
 			return done.end(), jute.CodeMarshallingError
 		}
-		return nil, code
+		return nil, jute.CodeMarshallingError
 	}
 	for _, o := range ops {
 		req, _ := decode[jute.PathWatchRequest](jute.NewDecoder(o.body))
@@ -193,7 +243,7 @@ func Paths(op jute.Op, body []byte) []string {
 		if op == jute.OpMultiRead {
 			bodies = multiReadBodies
 		}
-		ops, _ := split(jute.NewDecoder(body), bodies)
+		ops, _ := Release380.split(jute.NewDecoder(body), bodies)
 		var paths []string
 		for _, o := range ops {
 			paths = append(paths, Paths(o.op, o.body)...)

@@ -28,10 +28,13 @@ func exists(r *request) (Body, jute.Code) {
 	if strings.IndexByte(req.Path, 0) >= 0 {
 		return nil, jute.CodeBadArguments
 	}
+	n := r.state.nodes.get(req.Path)
+	if n != nil && r.state.release.guardsExists() && !permits(n.acl, jute.PermRead, r.client.Identities) {
+		return nil, jute.CodeNoAuth
+	}
 	if req.Watch {
 		r.state.data.add(req.Path, r.client, oneShot)
 	}
-	n := r.state.nodes.get(req.Path)
 	if n == nil {
 		return nil, jute.CodeNoNode
 	}

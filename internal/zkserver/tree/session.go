@@ -13,8 +13,9 @@ type Client struct {
 	Identities []jute.ID // the identities that the client has proven
 
 	// Notify is called for each watch event, in order, before the call returns that causes
-	// it. It must not call the State. It must not be nil when the client sets a watch.
-	Notify func(event int32, path string)
+	// it, with the zxid that the event has: -1 for none. It must not call the State. It must not be nil
+	// when the client sets a watch.
+	Notify func(event int32, path string, zxid int64)
 }
 
 // Identify adds an identity that the client has proven.

@@ -1,5 +1,6 @@
-// Package tree is the state of a ZooKeeper 3.8 server: nodes with their data, ACLs and Stats;
-// sessions; watches; quotas. [State.Do] applies one request and returns its reply.
+// Package tree is the state of a ZooKeeper server: nodes with their data, ACLs and Stats; sessions;
+// watches; quotas. [State.Do] applies one request and returns its reply, as the [Release] does that the
+// server follows.
 //
 // It has no network, no clock and no goroutine: its caller passes the time, and the same calls
 // have the same results. Package zkserver makes a server of it, and adds handshakes,
@@ -31,10 +32,13 @@ type Config struct {
 	FirstZxid int64
 	// MaxNeverUsed is how long a container stays that never had a child; 0 is for ever.
 	MaxNeverUsed time.Duration
+	// Release is the release of ZooKeeper to answer as, 3.8.0 by default.
+	Release Release
 }
 
 // State is what a server knows. It is made by New.
 type State struct {
+	release   Release
 	tick      time.Duration
 	start     time.Time // ticks are counted from here
 	neverUsed time.Duration
@@ -50,6 +54,7 @@ type State struct {
 // New returns the state of a server that starts for the first time, at start.
 func New(start time.Time, config Config) *State {
 	return &State{
+		release:   config.Release,
 		tick:      config.TickTime,
 		start:     start,
 		neverUsed: config.MaxNeverUsed,
@@ -57,8 +62,8 @@ func New(start time.Time, config Config) *State {
 		zxid:      config.FirstZxid,
 		sessions:  map[int64]*Session{},
 		nextID:    firstSessionID(start),
-		data:      newWatchTable(),
-		children:  newWatchTable(),
+		data:      newWatchTable(config.Release),
+		children:  newWatchTable(config.Release),
 		quotas:    quotas{},
 	}
 }
@@ -137,7 +142,7 @@ func (st *State) Overdue(now time.Time) []*Session {
 // Reload does what a restart does: the watches go, and every session gets the full time that
 // it was first granted, as a server gives it that has read them from disk.
 func (st *State) Reload(now time.Time) {
-	st.data, st.children = newWatchTable(), newWatchTable()
+	st.data, st.children = newWatchTable(st.release), newWatchTable(st.release)
 	for _, sess := range st.sessions {
 		sess.timeout = sess.granted
 		st.Touch(now, sess)
@@ -184,10 +189,8 @@ func (st *State) SetSequence(path string, next int32) bool {
 
 // Watches returns how many watches clients have set. A persistent one counts once.
 func (st *State) Watches() int {
-	return st.data.count(everyMode) + st.children.count(func(mode watchMode) bool { return mode == oneShot })
+	return st.data.count(anyMode) + st.children.count(oneShot)
 }
-
-func everyMode(watchMode) bool { return true }
 
 // Figures are counts of what a State has, as ZooKeeper's four-letter words count.
 type Figures struct {
@@ -195,7 +198,7 @@ type Figures struct {
 	Ephemerals int
 	Bytes      int // of data and paths
 	Sessions   int
-	Watches    int // in both tables: a persistent one is in each
+	Watches    int // in both tables: a persistent one is in each; those of a client on a path are one
 
 	WatchingClients, WatchedPaths, DataWatches int // watches on data only
 }
@@ -207,9 +210,9 @@ func (st *State) Figures() Figures {
 		Sessions:        len(st.sessions),
 		WatchingClients: len(st.data.byClient),
 		WatchedPaths:    len(st.data.byPath),
-		DataWatches:     st.data.count(everyMode),
+		DataWatches:     st.data.entries(),
 	}
-	f.Watches = f.DataWatches + st.children.count(everyMode)
+	f.Watches = f.DataWatches + st.children.entries()
 	for _, sess := range st.sessions {
 		f.Ephemerals += len(sess.ephemerals)
 	}

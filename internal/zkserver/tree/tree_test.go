@@ -22,7 +22,7 @@ import (
 func TestSameCallsSameResults(t *testing.T) {
 	for name, script := range seeds {
 		t.Run(name, func(t *testing.T) {
-			a, b := newStage(), newStage()
+			a, b := newStage(tree.Release380), newStage(tree.Release380)
 			same := bytes.Equal(a.play(t, script), b.play(t, script))
 			for _, s := range []*stage{a, b} { // one event has no order among clients
 				slices.SortStableFunc(s.events, func(x, y string) int { return cmp.Compare(x[0], y[0]) })
@@ -45,7 +45,7 @@ func TestNoNetworkNoClock(t *testing.T) {
 	}
 	outside := regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|NewTimer|NewTicker|Tick)\b|\bgo func|\bchan\b`)
 	allowed := []string{
-		"bytes", "cmp", "crypto/sha1", "crypto/subtle", "encoding/base64", "fmt", "hash/fnv", "maps", "net/netip",
+		"bytes", "cmp", "crypto/sha1", "crypto/subtle", "encoding/base64", "errors", "fmt", "hash/fnv", "maps", "math/bits", "net/netip",
 		"slices", "strconv", "strings", "time", "github.com/go-curator/curator/internal/jute",
 	}
 	for _, file := range files {
@@ -74,7 +74,7 @@ func TestNoNetworkNoClock(t *testing.T) {
 // TestQuotaNews has a quota exceeded, met again and exceeded again: only the steps over a
 // limit are told.
 func TestQuotaNews(t *testing.T) {
-	st := newStage()
+	st := newStage(tree.Release380)
 	do := func(op jute.Op, body tree.Body) []tree.Exceeded {
 		t.Helper()
 		reply := st.state.Do(st.now, st.clients[0], op, body.Append(nil))

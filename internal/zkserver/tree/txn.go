@@ -20,6 +20,7 @@ type txn struct {
 
 	undo    []func()
 	changes []change
+	unread  bool // the request could not be read, and the transaction has not begun
 }
 
 // change is something that watches hear of.
@@ -49,23 +50,29 @@ func (tx *txn) rollback() {
 	}
 }
 
+// noZxid is that of an event which does not say where it comes from.
+const noZxid int64 = -1
+
 // commit fires the watches for what has changed, in order: for a node that was created or deleted
 // first those on the node, then those on its parent.
 func (tx *txn) commit() {
-	data, children := &tx.state.data, &tx.state.children
+	data, children, zxid := &tx.state.data, &tx.state.children, noZxid
+	if tx.state.release.stampsEvents() {
+		zxid = tx.zxid
+	}
 	for _, ch := range tx.changes {
-		told := data.fire(ch.event, ch.path, ch.acl, nil)
+		told := data.fire(ch.event, ch.path, zxid, ch.acl, nil)
 		if ch.event == jute.EventNodeDataChanged {
 			continue
 		}
 		if ch.event == jute.EventNodeDeleted {
-			children.fire(ch.event, ch.path, ch.acl, told)
+			children.fire(ch.event, ch.path, zxid, ch.acl, told)
 		}
 		parent, _ := parentOf(ch.path)
 		if parent == "" {
 			parent = rootPath
 		}
-		children.fire(jute.EventNodeChildrenChanged, parent, ch.parentACL, nil)
+		children.fire(jute.EventNodeChildrenChanged, parent, zxid, ch.parentACL, nil)
 	}
 }
 

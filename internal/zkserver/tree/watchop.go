@@ -56,16 +56,16 @@ func (r *request) restoringOneShot(seen int64) []restoring {
 		func(path string) {
 			switch n := st.nodes.get(path); {
 			case n == nil:
-				r.client.Notify(jute.EventNodeDeleted, path)
+				r.client.Notify(jute.EventNodeDeleted, path, noZxid)
 			case n.mzxid > seen:
-				r.client.Notify(jute.EventNodeDataChanged, path)
+				r.client.Notify(jute.EventNodeDataChanged, path, noZxid)
 			default:
 				st.data.add(path, r.client, oneShot)
 			}
 		},
 		func(path string) {
 			if st.nodes.get(path) != nil {
-				r.client.Notify(jute.EventNodeCreated, path)
+				r.client.Notify(jute.EventNodeCreated, path, noZxid)
 			} else {
 				st.data.add(path, r.client, oneShot)
 			}
@@ -73,9 +73,9 @@ func (r *request) restoringOneShot(seen int64) []restoring {
 		func(path string) {
 			switch n := st.nodes.get(path); {
 			case n == nil:
-				r.client.Notify(jute.EventNodeDeleted, path)
+				r.client.Notify(jute.EventNodeDeleted, path, noZxid)
 			case n.pzxid > seen:
-				r.client.Notify(jute.EventNodeChildrenChanged, path)
+				r.client.Notify(jute.EventNodeChildrenChanged, path, noZxid)
 			default:
 				st.children.add(path, r.client, oneShot)
 			}
@@ -83,10 +83,13 @@ func (r *request) restoringOneShot(seen int64) []restoring {
 	}
 }
 
-// watch sets a persistent watch, which is one on data and one on children.
-func (r *request) watch(path string, mode watchMode) {
+// watch sets a persistent watch, which is one on data and one on children. In 3.9 a recursive one is only
+// on data.
+func (r *request) watch(path string, mode watchModes) {
 	r.state.data.add(path, r.client, mode)
-	r.state.children.add(path, r.client, mode)
+	if mode == lasting || !r.state.release.hasModes() {
+		r.state.children.add(path, r.client, mode)
+	}
 }
 
 // addWatch does addWatch.
@@ -106,15 +109,31 @@ func addWatch(r *request) (Body, jute.Code) {
 	return &jute.ErrorResponse{}, jute.CodeOK
 }
 
-// watchTables returns the tables that a type of watch is in, none if there is no such type.
-func (r *request) watchTables(watcherType int32) []*watchTable {
+// watches are those of the modes in a table.
+type watches struct {
+	table *watchTable
+	modes watchModes
+}
+
+// watchesOf returns where watches of a type are, nil if there is no such type.
+func (r *request) watchesOf(watcherType int32) []watches {
+	data, children, one := &r.state.data, &r.state.children, anyMode
+	if r.state.release.hasModes() {
+		one = oneShot
+	} else if watcherType > jute.WatcherAny {
+		return nil
+	}
 	switch watcherType {
 	case jute.WatcherChildren:
-		return []*watchTable{&r.state.children}
+		return []watches{{children, one}}
 	case jute.WatcherData:
-		return []*watchTable{&r.state.data}
+		return []watches{{data, one}}
 	case jute.WatcherAny:
-		return []*watchTable{&r.state.children, &r.state.data}
+		return []watches{{children, anyMode}, {data, anyMode}}
+	case jute.WatcherPersistent:
+		return []watches{{children, lasting}, {data, lasting}}
+	case jute.WatcherPersistentRecursive:
+		return []watches{{data, lastingBelow}}
 	default:
 		return nil
 	}
@@ -122,28 +141,33 @@ func (r *request) watchTables(watcherType int32) []*watchTable {
 
 // checkWatches does checkWatches.
 func checkWatches(r *request) (Body, jute.Code) {
-	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.find(path) })
+	return r.eachWatch(func(w watches, path string) jute.Code {
+		if r.state.release.hasModes() {
+			return w.table.has(path, r.client, w.modes)
+		}
+		return w.table.find(path)
+	})
 }
 
 // removeWatches does removeWatches.
 func removeWatches(r *request) (Body, jute.Code) {
-	return r.eachWatch(func(w *watchTable, path string) jute.Code { return w.remove(path, r.client) })
+	return r.eachWatch(func(w watches, path string) jute.Code { return w.table.remove(path, r.client, w.modes) })
 }
 
-// eachWatch calls do for the tables that a request names. It fails with NoWatcher if that
+// eachWatch calls do for the watches that a request names. It fails with NoWatcher if that
 // is what each of them does.
-func (r *request) eachWatch(do func(w *watchTable, path string) jute.Code) (Body, jute.Code) {
+func (r *request) eachWatch(do func(w watches, path string) jute.Code) (Body, jute.Code) {
 	req, code := decode[jute.WatchesRequest](r.body)
 	if code != jute.CodeOK {
 		return nil, code
 	}
-	tables := r.watchTables(req.Type)
-	if tables == nil {
+	named := r.watchesOf(req.Type)
+	if named == nil {
 		return nil, jute.CodeMarshallingError
 	}
 	result := jute.CodeNoWatcher
-	for _, table := range tables {
-		switch code := do(table, req.Path); code {
+	for _, w := range named {
+		switch code := do(w, req.Path); code {
 		case jute.CodeOK:
 			result = code
 		case jute.CodeNoWatcher:

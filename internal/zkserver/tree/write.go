@@ -39,9 +39,32 @@ func deleteNode(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 }
 
 // deleteContainer does deleteContainer. It is what a server asks itself for: ZooKeeper 3.8
-// takes the whole frame of a client's for the path, and refuses that.
-func deleteContainer(*txn, jute.Op, *jute.Decoder) (Body, jute.Code) {
-	return nil, jute.CodeBadArguments
+// takes the whole frame of a client's for the path, and refuses that. ZooKeeper 3.9 does it for a client as
+// for itself: for every node without children that is not ephemeral.
+func deleteContainer(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
+	if !tx.state.release.deletesContainers() {
+		return nil, jute.CodeBadArguments
+	}
+	name := d.Buffer()
+	if d.Err() != nil || name == nil {
+		return nil, jute.CodeMarshallingError
+	}
+	path := string(name)
+	parentPath, ok := parentOf(path)
+	if !ok || isSystemPath(path) {
+		return nil, jute.CodeBadArguments
+	}
+	n := tx.state.nodes.get(path)
+	switch {
+	case n == nil:
+		return nil, jute.CodeNoNode
+	case len(n.children) > 0:
+		return nil, jute.CodeNotEmpty
+	case n.kind == ephemeral:
+		return nil, jute.CodeBadVersion
+	}
+	tx.detach(path, tx.state.nodes.get(parentPath), n)
+	return nil, jute.CodeOK
 }
 
 // setData does setData.
@@ -94,7 +117,7 @@ func setACL(tx *txn, _ jute.Op, d *jute.Decoder) (Body, jute.Code) {
 	if !isValidPath(req.Path) {
 		return nil, jute.CodeBadArguments
 	}
-	acl, ok := expandACL(req.ACL, tx.identities)
+	acl, ok := tx.state.release.expandACL(req.ACL, tx.identities)
 	if !ok {
 		return nil, jute.CodeInvalidACL
 	}
@@ -163,7 +186,7 @@ func (tx *txn) create(op jute.Op, req jute.CreateTTLRequest) (string, jute.Stat,
 	if !ok {
 		return "", jute.Stat{}, jute.CodeBadArguments
 	}
-	acl, ok := expandACL(req.ACL, tx.identities)
+	acl, ok := tx.state.release.expandACL(req.ACL, tx.identities)
 	if !ok {
 		return "", jute.Stat{}, jute.CodeInvalidACL
 	}
