@@ -87,8 +87,10 @@ func (b CheckExistsBuilder) Watched() CheckExistsBuilder {
 	return b
 }
 
-// ForPath tells whether the node exists; a missing node is not an error. Java: forPath(p)
-// != null.
+// ForPath tells whether the node exists; a missing node is not an error. Servers of
+// ZooKeeper 3.8.4, 3.9.2 and later answer with ErrNoAuth if the node exists and the
+// client may not read it; no watch is set then. On older servers no permission is needed.
+// Java: forPath(p) != null.
 //
 // When ctx ends first the error matches ctx.Err; see MaybeApplied.
 func (b CheckExistsBuilder) ForPath(ctx context.Context, path string) (bool, error) {

@@ -76,7 +76,7 @@ var faults = []fault{
 		},
 	},
 	{
-		name: "no permission", on: suite.OnRealServer, applies: takesPath, place: closeNode,
+		name: "no permission", on: suite.OnRealServer, releases: true, applies: takesPath, place: closeNode,
 		want: func(r row) outcome { return outcome{err: r.noAuth} },
 	},
 	{

@@ -61,7 +61,7 @@ const missingChild = "-"
 const tries = 5
 
 // Mkdirs creates the node at path and its parents, if they are missing, without data. A node
-// that exists is not changed. Operations are repeated by the retry policy, also after a lost
+// that exists is not changed, and need not be readable. Operations are repeated by the retry policy, also after a lost
 // reply. The server may remove containers without children at any time.
 //
 // The client sends a checkExists of a child of the node, with the name "-" and a step that
@@ -97,17 +97,28 @@ func Mkdirs(ctx context.Context, client *framework.Client, path string, opts ...
 	if !m.exceptLast {
 		target = Make(path, missingChild)
 	}
-	var err error
-	for range tries {
-		_, err = check.ForPath(ctx, target)
-		if !errors.Is(err, framework.ErrNoNode) { // a container went while its child was made
-			break
-		}
+	err := makeParents(ctx, check, target)
+	if m.exceptLast && errors.Is(err, framework.ErrNoAuth) {
+		// It may be that the node exists, and newer servers do not say so to a client that may not read it. They
+		// answer for a node that is missing.
+		parent, _ := ParentAndNode(path)
+		err = makeParents(ctx, check, Make(parent, missingChild))
 	}
 	if err != nil {
 		return fmt.Errorf("mkdirs %s: %w", path, err)
 	}
 	return nil
+}
+
+// makeParents creates the missing parents of the node at path, which check looks for.
+func makeParents(ctx context.Context, check framework.CheckExistsBuilder, path string) (err error) {
+	for range tries {
+		_, err = check.ForPath(ctx, path)
+		if !errors.Is(err, framework.ErrNoNode) { // a container went while its child was made
+			break
+		}
+	}
+	return err
 }
 
 // validate refuses what no operation of the client would take.

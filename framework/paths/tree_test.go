@@ -130,6 +130,26 @@ func TestMkdirsBelowUnreadable(t *testing.T) {
 	})
 }
 
+// Nodes that may not be read exist all the same.
+func TestMkdirsOfWhatIsHidden(t *testing.T) {
+	suite.EachRelease(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		c, _ := b.Client(t)
+		create(t, c, b.Path("bar/foo"))
+		hidden := []framework.ACL{framework.WorldACL(framework.PermCreate)}
+		for _, path := range []string{b.Path("bar/foo"), b.Path("bar")} {
+			_, err := c.SetACL().ForPath(t.Context(), path, hidden)
+			ok(t, err)
+		}
+		ok(t, paths.Mkdirs(t.Context(), c, b.Path("bar/foo")))
+		ok(t, paths.Mkdirs(t.Context(), c, b.Path("bar/foo"), paths.WithoutLastNode()))
+		ok(t, paths.Mkdirs(t.Context(), c, b.Path("bar/foo/a/b"), paths.WithoutLastNode()))
+		wantNode(t, c, b.Path("bar/foo/a"), true)
+		ensure, err := paths.NewEnsureContainers(c, b.Path("bar/foo"))
+		ok(t, err)
+		ok(t, ensure.Ensure(t.Context()))
+	})
+}
+
 func TestMkdirsInANamespace(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)

@@ -139,6 +139,18 @@ func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *B
 	}
 }
 
+// EachRelease is EachOf, and also runs test in virtual time on the embedded server as the newest release that it follows:
+// where exists needs the permission to read, as on those since 3.8.4 and 3.9.2.
+func EachRelease(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
+	EachOf(t, on, test)
+	if on&OnRealServer != 0 && os.Getenv(OnlyReal) != "" {
+		return
+	}
+	t.Run("virtual, 3.9", func(t *testing.T) {
+		virtual(t, test, curatortest.WithTickTime(Tick), noReaping, curatortest.WithRelease("3.9.5"))
+	})
+}
+
 // Virtual runs test on the embedded server in virtual time alone.
 func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Helper()

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 )
 
@@ -31,6 +33,34 @@ func (n *Network) FallBehind() {
 		c.reads.mu.Unlock()
 	}
 }
+
+// ExistsNeedsRead reports whether the server answers exists with the error NoAuth if a client may not read the node, as
+// ZooKeeper does since 3.8.4 and 3.9.2. It asks the server once.
+func (b *Backend) ExistsNeedsRead(t *testing.T) bool {
+	t.Helper()
+	known, ok := existsNeedsRead.Load(b.connect)
+	if !ok || b.Virtual {
+		client, _ := b.Client(t)
+		path := b.root + "-exists"
+		created := client.Create().WithACL(framework.WorldACL(framework.PermWrite))
+		if _, err := created.ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := client.CheckExists().ForPath(t.Context(), path)
+		if err != nil && !errors.Is(err, framework.ErrNoAuth) {
+			t.Fatal(err)
+		}
+		if err := client.Delete().ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		known = err != nil
+		existsNeedsRead.Store(b.connect, known)
+	}
+	return known.(bool)
+}
+
+// existsNeedsRead has what servers do, by their connect strings.
+var existsNeedsRead sync.Map
 
 // reads are those of one connection that are not answered yet.
 type reads struct {

@@ -170,11 +170,14 @@ func (cr *creation) resolve(ctx context.Context, conn *zkconn.Conn) (found bool,
 		if errors.Is(call.Err, zkconn.ErrNoNode) {
 			continue
 		}
-		if call.Err != nil {
+		// Newer servers do not show the Stat of a node that we may not read. An ephemeral node needs it: whose it is, and
+		// its czxid. A persistent one is ours by its name.
+		unread := errors.Is(call.Err, zkconn.ErrNoAuth)
+		if call.Err != nil && !unread {
 			return false, call.Err
 		}
-		if cr.spec.Mode.IsEphemeral() && (stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
-			cr.c.Remove(ctx, full, 0) // it belongs to a session that is over
+		if cr.spec.Mode.IsEphemeral() && (unread || stat.Stat.EphemeralOwner != session || cr.doubtSession != session) {
+			cr.c.Remove(ctx, full, 0) // if it can be read it belongs to a session that is over
 			continue
 		}
 		cr.doubt = ""

@@ -58,7 +58,7 @@ func locks() []Mutant {
 		{
 			Name: "foreign session's node adopted", Breaks: "rule 1",
 			Edits: []Edit{
-				{"internal/zkclient/create.go", "(stat.Stat.EphemeralOwner != session || cr.doubtSession != session)", "stat.Stat.EphemeralOwner == 0"},
+				{"internal/zkclient/create.go", "stat.Stat.EphemeralOwner != session || cr.doubtSession != session", "stat.Stat.EphemeralOwner == 0"},
 				{ephemeralDir + "hold.go", "if node.Owner != node.Session {", "if false {"},
 			},
 			Package: "recipes/locks", Tests: "^TestForeignNodeIsNotAdopted$",

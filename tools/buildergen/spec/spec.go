@@ -111,7 +111,7 @@ var Ops = []Op{
 	{
 		Name: "CheckExists", Java: "ExistsBuilder", Event: "exists", Result: "bool",
 		Doc:     "asks whether a node exists.",
-		Returns: "tells whether the node exists; a missing node is not an error. Java: forPath(p) != null.",
+		Returns: "tells whether the node exists; a missing node is not an error. Servers of ZooKeeper 3.8.4, 3.9.2 and later answer with ErrNoAuth if the node exists and the client may not read it; no watch is set then. On older servers no permission is needed. Java: forPath(p) != null.",
 		Mods: []Mod{
 			{Name: "CreatingParentsIfNeeded", Java: "creatingParentsIfNeeded", Field: "parents",
 				Doc: "creates the node's missing parents first, as persistent nodes, not the node itself. It excludes CreatingParentContainersIfNeeded."},
