@@ -81,7 +81,9 @@ func (r rules) Decide(queue []string, own string) lockqueue.Decision {
 // Marks reports false: no node of a latch is released with a marker.
 func (rules) Marks(string) bool { return false }
 
-// Participant is a candidate or the leader of an election.
+// Participant is a candidate or the leader of an election. If the client may not read its node, and the server is
+// ZooKeeper 3.8.4, 3.9.2 or newer, only Path and Leader are set: such a server does not even show the node's Stat
+// then. See framework's CheckExists.
 //
 // Java: Participant.
 type Participant struct {
@@ -169,8 +171,12 @@ func (e *election) read(ctx context.Context, name string) (Participant, error) {
 	var stat framework.Stat
 	data, err := e.client.GetData().Undecompressed().StoringStatIn(&stat).ForPath(ctx, path)
 	if errors.Is(err, framework.ErrNoAuth) || errors.Is(err, framework.ErrTooLarge) {
-		var exists bool // to ask needs no permission
-		if exists, err = e.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path); !exists && err == nil {
+		var exists bool
+		exists, err = e.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, path)
+		switch {
+		case errors.Is(err, framework.ErrNoAuth): // newer servers show no Stat either, but say only so of a node that exists
+			return Participant{Path: path}, nil
+		case !exists && err == nil:
 			err = framework.ErrNoNode
 		}
 	}

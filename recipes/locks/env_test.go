@@ -51,6 +51,11 @@ func onBackends(t *testing.T, on suite.Backends, test func(t *testing.T, e *env)
 	suite.EachOf(t, on, func(t *testing.T, b *suite.Backend) { test(t, newEnv(t, b, opts...)) })
 }
 
+// onReleases is onBackends with suite.EachRelease.
+func onReleases(t *testing.T, on suite.Backends, test func(t *testing.T, e *env)) {
+	suite.EachRelease(t, on, func(t *testing.T, b *suite.Backend) { test(t, newEnv(t, b)) })
+}
+
 // virtually runs test in virtual time alone.
 func virtually(t *testing.T, test func(t *testing.T, e *env), opts ...framework.Option) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) { test(t, newEnv(t, b, opts...)) })
