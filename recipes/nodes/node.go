@@ -101,6 +101,7 @@ func (t *target) warn(text string, args ...any) {
 // missing.
 type sighting struct {
 	there    bool
+	unread   bool // not even the Stat may be read, and nothing tells it: only there and session are known
 	readable bool // data is that of the node
 	data     []byte
 	czxid    int64

@@ -27,7 +27,7 @@ func (e *env) protect(path string, acl framework.ACL) {
 // Start returns what will not pass; a Start that has failed can be called again.
 func TestStartRefused(t *testing.T) {
 	t.Run("create", func(t *testing.T) {
-		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+		suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.directory()
 			e.protect(e.dir, readOnly)
@@ -44,7 +44,7 @@ func TestStartRefused(t *testing.T) {
 		})
 	})
 	t.Run("data of a node that exists", func(t *testing.T) {
-		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+		suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.occupy(e.operator, framework.Persistent)
 			e.protect(e.path, readOnly)
@@ -56,7 +56,7 @@ func TestStartRefused(t *testing.T) {
 		})
 	})
 	t.Run("node that exists is adopted", func(t *testing.T) {
-		suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+		suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 			e := newEnv(t, b)
 			e.occupy(e.operator, framework.Persistent)
 			e.protect(e.dir, readOnly)
@@ -72,7 +72,7 @@ func TestStartRefused(t *testing.T) {
 // A keeper that must not make its node again says so once, and again when it could, which it
 // tries after a reconnect, and after long pauses.
 func TestRefusedLater(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+	suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral)
@@ -115,7 +115,7 @@ func TestSetDataWhileRefused(t *testing.T) {
 
 // Without parents: a node that is lost with its parent is made again when the parent is there.
 func TestWithoutParents(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+	suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral, nodes.WithoutParents())
@@ -137,7 +137,7 @@ func TestWithoutParents(t *testing.T) {
 // Data that is set while the parent is missing is wanted, and not refused: the node gets it when it is made
 // again.
 func TestSetDataWithoutParents(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+	suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.directory()
 		e.keep(framework.Ephemeral, nodes.WithoutParents())
@@ -160,7 +160,7 @@ func TestSetDataWithoutParents(t *testing.T) {
 // The parents are containers; in a namespace the node is where the namespace is; compressed data
 // is compared as it is stored.
 func TestWhere(t *testing.T) {
-	suite.EachOf(t, withRealServer, func(t *testing.T, b *suite.Backend) {
+	suite.EachRelease(t, withRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, framework.WithNamespace(b.Path("space")[1:]), framework.WithCompression())
 		var err error
 		e.keep(framework.EphemeralSequential, nodes.WithProtection())

@@ -120,22 +120,33 @@ func (r *removal) try(ctx context.Context) error {
 // delete looks at the node, unless it is known, and deletes it if it is ours. over says that nothing
 // is left to be done.
 func (r *removal) delete(ctx context.Context) (over bool, err error) {
+	hidden := false
 	if !r.sure {
 		seen, err := r.look(ctx)
+		// Newer servers do not show the Stat of a node that we may not read. Then it is taken for the one that was known.
+		if hidden = errors.Is(err, framework.ErrNoAuth) && r.known.there && !r.known.unread; hidden {
+			seen, err = r.known, nil
+		}
 		if err != nil || !r.deletes(seen) {
 			return err == nil, err
 		}
 		r.known = seen
 	}
 	session := int64(0)
-	if r.sure { // in another session the node may be that of another keeper
+	switch { // in another session the node may be that of another keeper
+	case r.sure:
 		session = r.known.session
+	case hidden:
+		session = r.known.owner
 	}
 	call := zkconn.Delete(r.full, r.known.version)
 	err = r.conn.Do(ctx, session, call)
 	if r.sure && errors.Is(err, framework.ErrSessionExpired) {
 		r.sure = false
 		return false, nil
+	}
+	if hidden && (errors.Is(err, framework.ErrSessionExpired) || errors.Is(call.Err, framework.ErrBadVersion)) {
+		return false, framework.ErrNoAuth // whether the node is ours cannot be found out
 	}
 	if err != nil {
 		return false, err

@@ -177,10 +177,35 @@ func (n *node) send(ctx context.Context, conn *zkconn.Conn, x *exchange) (err er
 		n.sessions.add(x.call.Session)
 		n.doubt = n.doubt || x.call.Err == nil || framework.MaybeApplied(x.call.Err)
 	}
-	if errors.Is(err, framework.ErrNoAuth) { // without the data there is the Stat, which everybody may read
+	if errors.Is(err, framework.ErrNoAuth) { // without the data there is the Stat, which everybody may read on older servers
 		x.seen, err = n.readAfter(ctx, conn, nil, false)
 	}
+	if errors.Is(err, framework.ErrNoAuth) {
+		x.seen, err = n.unreadable(x, x.seen.session), nil
+	}
 	return err
+}
+
+// unreadable returns what is known of a node if servers do not show its Stat to a client that may not read the data:
+// ZooKeeper 3.8.4, 3.9.2 and later. The refusal proves that the node is there. It is the one that the answer to a change
+// of ours was about; or else the one that was seen last, as long as no end of a session can have removed that.
+func (n *node) unreadable(x *exchange, session int64) sighting {
+	seen := sighting{there: true, session: session}
+	switch {
+	case x.applied() && x.makes():
+		seen.czxid, seen.mzxid = x.call.Zxid, x.call.Zxid
+		if n.ephemeral() {
+			seen.owner = x.call.Session
+		}
+	case x.applied():
+		stat := x.call.Stat()
+		seen.czxid, seen.mzxid, seen.version, seen.owner = stat.Czxid, stat.Mzxid, stat.Version, stat.EphemeralOwner
+	case n.known.there && !n.known.unread && (n.known.owner == 0 || n.known.owner == session):
+		seen.czxid, seen.mzxid, seen.version, seen.owner = n.known.czxid, n.known.mzxid, n.known.version, n.known.owner
+	default:
+		seen.unread = true
+	}
+	return seen
 }
 
 // readAfter sends a change, if there is one, and a read of the data or of the Stat behind it. What a server
@@ -213,7 +238,7 @@ func (n *node) readAfter(ctx context.Context, conn *zkconn.Conn, change *zkconn.
 	}
 	if err != nil {
 		n.mail.noWatch()
-		return sighting{}, err
+		return sighting{session: read.Session}, err
 	}
 	return newSighting(read, withData), nil
 }
@@ -235,6 +260,9 @@ func (n *node) note(ctx context.Context, x *exchange) {
 	}
 	if !seen.readable {
 		n.lookAt = time.Now().Add(unreadablePause)
+	}
+	if seen.unread {
+		return
 	}
 	// A create whose answer was lost is recognized by what it has made.
 	found := n.doubt && !applied && seen.czxid != before.czxid && seen.version == 0 && !n.sessions.foreign(seen)
@@ -271,7 +299,10 @@ func (n *node) whenMissing(ctx context.Context, conn *zkconn.Conn, x *exchange) 
 
 // whenThere returns the step that follows one after which the node is there.
 func (n *node) whenThere(x *exchange, repair bool) (step, error) {
-	if n.takesOver(x.seen) {
+	switch {
+	case x.seen.unread && n.takeover && n.starting: // whose node it is cannot be found out
+		return settled, framework.ErrNoAuth
+	case n.takesOver(x.seen):
 		return whenToBeReplaced(x)
 	}
 	if x.seen.owner != 0 && x.seen.owner != x.seen.session {
@@ -329,7 +360,7 @@ func (n *node) has(x *exchange) bool {
 	if x.seen.readable {
 		return bytes.Equal(x.seen.data, x.node.Data)
 	}
-	return x.seen.mzxid == n.written && x.want.version == n.writtenAs
+	return !x.seen.unread && x.seen.mzxid == n.written && x.want.version == n.writtenAs
 }
 
 // warnOf logs, once for each of them, that an ephemeral node is another client's.
