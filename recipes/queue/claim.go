@@ -162,11 +162,11 @@ func (c *claim) resolve(ctx context.Context, conn *zkconn.Conn) error {
 	case isNoNode(exists.Err):
 		c.doubt, c.outcome = 0, 0
 		return nil
+	case errors.Is(exists.Err, framework.ErrNoAuth), exists.Err == nil && exists.Stat().EphemeralOwner != c.doubt:
+		c.doubt, c.outcome = 0, claimLocked // by another consumer: we may read a lock node of ours
+		return nil
 	case exists.Err != nil:
 		return exists.Err
-	case exists.Stat().EphemeralOwner != c.doubt:
-		c.doubt, c.outcome = 0, claimLocked // by another consumer
-		return nil
 	}
 	return c.take(exists, read)
 }

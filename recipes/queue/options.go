@@ -60,7 +60,8 @@ func WithLockPath(path string) Option {
 
 // WithMaxItems makes Put wait while the queue has n nodes or more; several items that were put
 // together are one node. Several producers together may exceed n. It costs a request for every
-// Put. n must be positive; the default is no limit.
+// Put, for which the client must be permitted to read the queue's node: see CheckExists. n must be positive; the
+// default is no limit.
 //
 // Java: QueueBuilder.maxItems.
 func WithMaxItems(n int) Option {

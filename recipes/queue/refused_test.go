@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -214,5 +215,65 @@ func TestPauseEndsWithSuccess(t *testing.T) {
 		if pause := calls[10].Sub(calls[9]); pause != 10*time.Millisecond {
 			f.t.Errorf("a pause of %v behind the first failure after a success", pause)
 		}
+	})
+}
+
+// locked puts the item "x", and has a rival lock it while the consumer tries to, which loses its connection, and does not
+// know whether it has created the lock node. Nobody else may read that: newer servers do not say whose it is.
+func (f *fixture) locked(network *suite.Network, rival *framework.Client) (lock string) {
+	var name string
+	hit := network.On(jute.OpCreate2, suite.CutBefore, func() {
+		name = f.items()[0]
+		suite.Got(rival.Create().WithMode(framework.Ephemeral).WithACL(framework.CreatorAllACL()...).
+			ForPath(f.t.Context(), f.locks+"/"+name)).OK(f.t)
+	})
+	f.put("x")
+	<-hit
+	return f.locks + "/" + name
+}
+
+// A lock node that may not be read is another consumer's: it is left alone, and Consume goes on.
+func TestUnreadableLock(t *testing.T) {
+	suite.EachRelease(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b, true)
+		rival, _ := b.Client(t, framework.WithAuthorization("digest", []byte("rival:password")))
+		client, network := b.Client(t)
+		c := f.consume(f.queue(client).Consume, nil)
+		f.put("warm-up")
+		c.want("warm-up")
+		f.drained()
+		lock := f.locked(network, rival)
+		f.put("y")
+		c.want("warm-up", "y")
+		suite.OK(t, rival.Delete().ForPath(t.Context(), lock))
+		network.Cut() // the server tells nothing of the lock node to a client that may not read it
+		c.want("warm-up", "y", "x")
+		f.drained()
+		c.stop()
+		f.nothingLeft()
+	})
+}
+
+// An item that may not be read any more is there: it was not consumed by a transaction whose reply was lost.
+func TestUnreadableItemIsThere(t *testing.T) {
+	suite.EachRelease(t, suite.InVirtualTime, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b, true)
+		f.put("x")
+		client, network, log := f.logged()
+		name := f.items()[0]
+		hit := network.On(jute.OpMulti, suite.Late, func() {
+			f.permit(f.path+"/"+name, framework.PermAll&^framework.PermRead)
+			f.delete(f.locks + "/" + name)
+		})
+		c := f.consume(f.queue(client).Consume, nil)
+		<-hit
+		suite.Eventually(t, "the end of the delivery", func() bool {
+			return strings.Contains(log.String(), "the lock of an item was lost")
+		})
+		f.permit(f.path+"/"+name, framework.PermAll)
+		c.want("x", "x")
+		f.drained()
+		c.stop()
+		f.nothingLeft()
 	})
 }

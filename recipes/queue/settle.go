@@ -176,7 +176,7 @@ func (d *delivery) lockLeft(ctx context.Context) bool {
 }
 
 // exists reports whether the node with the item's name below dir exists, and which session owns it, if
-// that can be found out. A server without a quorum is not asked: it may not know of the transaction yet.
+// that can be found out. The owner of a node that we may not read is 0: it is no node of ours. A server without a quorum is not asked: it may not know of the transaction yet.
 func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner int64, known bool) {
 	full := dir + "/" + d.name
 	try := func(ctx context.Context, conn *zkconn.Conn) error {
@@ -187,7 +187,11 @@ func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner in
 		if stat := call.Stat(); stat != nil {
 			there, owner = true, stat.EphemeralOwner
 		}
-		if isNoNode(call.Err) {
+		switch {
+		case isNoNode(call.Err):
+			return nil
+		case errors.Is(call.Err, framework.ErrNoAuth): // who may not read a node is told so only if it exists
+			there = true
 			return nil
 		}
 		return call.Err
