@@ -106,7 +106,8 @@ func (b *DistributedBarrier) Remove(ctx context.Context) error {
 // Wait returns nil when the barrier was open at some moment of the call. The wait survives the
 // loss of the connection and the end of the session. Errors: ErrNotPassed, ctx's error,
 // framework.ErrClosed, framework.ErrConnectionLoss when the client's retry policy gives up, or
-// the server's.
+// the server's: framework.ErrNoAuth if the client may not read the barrier's node, and the server
+// wants that for CheckExists.
 //
 // Java: waitOnBarrier.
 func (b *DistributedBarrier) Wait(ctx context.Context) (err error) {

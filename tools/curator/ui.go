@@ -129,9 +129,12 @@ func (p *program) showPage(ctx context.Context, f *uiFlags, args []string) error
 	return nil
 }
 
-// checkRoot returns an error if root is not a valid path. The node need not exist.
+// checkRoot returns an error if root is not a valid path. The node need not exist, and need not be readable.
 func checkRoot(ctx context.Context, s *settings.Session, root string) error {
 	_, err := s.Client.CheckExists().ForPath(ctx, root)
+	if errors.Is(err, framework.ErrNoAuth) {
+		return nil
+	}
 	return err
 }
 

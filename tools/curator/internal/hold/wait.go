@@ -102,7 +102,7 @@ func (w *waiting) look(ctx context.Context) {
 	if lock == nil {
 		return
 	}
-	if len(lock.Holders) > 0 {
+	if len(lock.Holders) > 0 && !lock.Holders[0].Since.IsZero() { // zero if its node may not be read
 		since := lock.Holders[0].Since
 		w.who += fmt.Sprintf(", whose node was created at %s", since.Local().Format(time.DateTime))
 	}

@@ -44,9 +44,9 @@ type env struct {
 }
 
 // newEnv starts a server and the page. change modifies the configuration of the page.
-func newEnv(t *testing.T, change func(cfg *ui.Config)) *env {
+func newEnv(t *testing.T, change func(cfg *ui.Config), opts ...curatortest.Option) *env {
 	t.Helper()
-	e := &env{t: t, server: curatortest.Start(t, curatortest.WithTickTime(200*time.Millisecond))}
+	e := &env{t: t, server: curatortest.Start(t, append(opts, curatortest.WithTickTime(200*time.Millisecond))...)}
 	e.client = e.server.Client(t, framework.WithOwnerLabel("orders-api"))
 	cfg := ui.Config{
 		Config: follow.Config{

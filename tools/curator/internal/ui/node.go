@@ -111,7 +111,8 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 		return err
 	case errors.Is(err, framework.ErrNoAuth):
 		a.Problem = "The data may not be read with these credentials."
-		if _, err := t.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, a.Path); err != nil {
+		_, err := t.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, a.Path)
+		if err != nil && !errors.Is(err, framework.ErrNoAuth) { // newer servers show no Stat either
 			return err
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, framework.ErrConnectionLoss), errors.Is(err, framework.ErrSessionExpired):
@@ -120,7 +121,9 @@ func (t *tree) read(ctx context.Context, a *nodeAnswer, all bool) error {
 	default:
 		return err
 	}
-	a.Stat = newNodeStat(stat)
+	if stat.Ctime != (time.Time{}) {
+		a.Stat = newNodeStat(stat)
+	}
 	acl, err := t.client.GetACL().ForPath(ctx, a.Path)
 	if err != nil {
 		a.Problem = strings.TrimSpace(a.Problem + " The ACL cannot be read: " + err.Error())

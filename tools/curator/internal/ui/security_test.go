@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curator/internal/ui"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // attempt is a request, and the status of its response. change is the argument of send.
@@ -161,8 +162,14 @@ func TestRoot(t *testing.T) {
 
 // Neither the credentials of the page's own connection nor the hashes of passwords in ACLs are shown.
 func TestCredentials(t *testing.T) {
+	t.Run("with a Stat", func(t *testing.T) { testCredentials(newEnv(t, nil), `"stat":{`) })
+	t.Run("exists needs read", func(t *testing.T) { testCredentials(newEnv(t, nil, curatortest.WithRelease("3.9.5")), `"stat":null`) })
+}
+
+// testCredentials wants the answer for a node that may not be read to have a part.
+func testCredentials(e *env, part string) {
 	const password = "swordfish"
-	e := newEnv(t, nil)
+	t := e.t
 	e.login()
 	owner := e.server.Client(t, framework.WithAuthorization("digest", []byte("ops:"+password)))
 	acl := framework.ACL{Perms: framework.PermRead, Scheme: "world", ID: "anyone"}
@@ -182,6 +189,9 @@ func TestCredentials(t *testing.T) {
 	text := all.String()
 	if !strings.Contains(text, `"id":"ops:…"`) || !strings.Contains(text, "may not be read") {
 		t.Error(text)
+	}
+	if closed := e.send("GET", "/api/node?path=/secured/closed", "", nil); closed.status != 200 || !strings.Contains(closed.body, part) {
+		t.Errorf("%d %s", closed.status, closed.body)
 	}
 	list, err := owner.GetACL().ForPath(t.Context(), "/secured")
 	if err != nil {

@@ -104,8 +104,14 @@ func columns(rows [][]string) []string {
 	return lines
 }
 
-// Age returns the time since a server's time as text. It is 0 if the server's clock is ahead.
-func Age(since time.Time) string { return fmt.Sprint(max(time.Since(since), 0).Round(time.Second)) }
+// Age returns the time since a server's time as text. It is 0 if the server's clock is ahead, and a dash if the time
+// is not known.
+func Age(since time.Time) string {
+	if since.IsZero() {
+		return orDash("")
+	}
+	return fmt.Sprint(max(time.Since(since), 0).Round(time.Second))
+}
 
 // orDash returns a text, or a dash if it is empty.
 func orDash(text string) string {

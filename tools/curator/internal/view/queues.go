@@ -93,13 +93,17 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 	for i, it := range items {
 		names[i] = it.Name()
 	}
+	var refused error
 	for _, name := range names {
 		var stat framework.Stat
 		exists, err := f.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, join(path, name))
-		if err != nil {
+		switch {
+		case errors.Is(err, framework.ErrNoAuth):
+			refused = err
+			continue
+		case err != nil:
 			return err
-		}
-		if !exists {
+		case !exists:
 			continue // a consumer has taken the item meanwhile
 		}
 		if stat.EphemeralOwner != 0 {
@@ -108,6 +112,10 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 		}
 		q.Oldest = &Item{Node: join(path, name), Created: stat.Ctime.UTC(), Bytes: stat.DataLength}
 		break
+	}
+	if q.Oldest == nil && refused != nil { // whether these are items or lock nodes is not known
+		f.found = append(f.found, Queue{Path: path, Consumers: []Consumer{}, Error: refused.Error()})
+		return nil
 	}
 	q.classify(items, f.now)
 	f.items[path] = names
@@ -135,10 +143,12 @@ func (f *queueFinder) addConsumers(ctx context.Context, lockPath string, locked 
 	for _, name := range locked {
 		var stat framework.Stat
 		exists, err := f.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, join(lockPath, name))
-		if err != nil {
+		switch {
+		case errors.Is(err, framework.ErrNoAuth): // it exists, and its session is not known
+			owner.InWork++
+		case err != nil:
 			return err
-		}
-		if exists {
+		case exists:
 			bySession[stat.EphemeralOwner]++
 			owner.InWork++
 		}

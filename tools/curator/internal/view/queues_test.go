@@ -1,12 +1,15 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,6 +23,39 @@ func queueOf(names ...string) (q Queue) {
 	}
 	q.classify(items, time.UnixMilli(0x19A00000000))
 	return q
+}
+
+// Items and lock nodes that may not be read are left out, on servers that do not even show their Stat.
+func TestUnreadableQueues(t *testing.T) {
+	server := curatortest.Start(t, curatortest.WithRelease("3.9.5"))
+	client := server.Client(t)
+	for path, perms := range map[string]framework.Perm{
+		"/q/queue-0000000001": framework.PermWrite, "/q/queue-0000000002": framework.PermAll, "/q/queue-0000000003": framework.PermAll,
+		"/locks/queue-0000000002": framework.PermAll, "/locks/queue-0000000003": framework.PermWrite,
+		"/hidden/queue-0000000009": framework.PermWrite,
+	} {
+		mode := framework.Persistent
+		if strings.HasPrefix(path, "/locks") {
+			mode = framework.Ephemeral
+		}
+		create := client.Create().CreatingParentsIfNeeded().WithMode(mode).WithACL(framework.WorldACL(perms))
+		if _, err := create.ForPath(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := Queues(t.Context(), client, "/", time.Now())
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if q := found[0]; q.Path != "/hidden" || q.Error == "" {
+		t.Errorf("%+v", q)
+	}
+	if q := found[1]; q.Path != "/q" || q.Length != 3 || q.Oldest.Node != "/q/queue-0000000002" || q.InWork != 2 || len(q.Consumers) != 1 {
+		t.Errorf("%+v", q)
+	}
+	if Age(time.Time{}) != "-" {
+		t.Error("an unknown time has an age")
+	}
 }
 
 func TestNames(t *testing.T) {
