@@ -190,7 +190,7 @@ func (r *recipe) want(e *env, acl []framework.ACL, other map[string][]framework.
 func TestEveryNode(t *testing.T) {
 	for _, r := range recipes() {
 		t.Run(r.name, func(t *testing.T) {
-			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
+			suite.EachRelease(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b, ofRecipe, framework.WithDefaultACL(ofClient...))
 				r.run(e)
 				r.want(e, ofRecipe, nil)
