@@ -24,13 +24,16 @@ type batch struct {
 	calls  []*Call
 	frames []byte // with zeros in place of the xids
 	starts []int  // where each frame begins
-	size   int    // of all frames
+	size   uint32 // of all frames
+	// ephemeral is what the ephemeral nodes that it creates take, see ephemerals.
+	ephemeral uint32
 
-	phase atomic.Int32
-	gated bool // it has passed the gate, or waits there
-	waits bool // at the gate; guarded by muxConn.mu
-	done  chan struct{}
-	then  func() // is called after done was closed, without muxConn.mu; may be nil
+	phase  atomic.Int32
+	gated  bool // it has passed the gate, or waits there
+	waits  bool // at the gate; guarded by muxConn.mu
+	counts bool // it lists the session's ephemeral nodes
+	done   chan struct{}
+	then   func() // is called after done was closed, without muxConn.mu; may be nil
 
 	// guarded by muxConn.mu
 	replies []reply
@@ -53,13 +56,15 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 		if call.Req != nil {
 			b.frames = call.Req.Append(b.frames)
 		}
+		b.ephemeral += uint32(ephemeralSize(call))
+		b.counts = call.Op == jute.OpGetEphemerals
 		size := len(b.frames) - start - 4
 		if size > limit {
 			return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrTooLarge, jute.OpName(call.Op), size, limit)
 		}
 		binary.BigEndian.PutUint32(b.frames[start:], uint32(size))
 	}
-	b.size = len(b.frames)
+	b.size = uint32(len(b.frames))
 	return b, nil
 }
 

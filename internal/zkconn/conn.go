@@ -35,7 +35,7 @@ import (
 )
 
 // Config says how to connect. Order, Auth, SASL, Secure, Resolve, Asleep, LossMargin, UnusedLossPercent,
-// MaxInFlight and the flags may be zero; all others must be set.
+// MaxBuffer, MaxInFlight and the flags may be zero; all others must be set.
 type Config struct {
 	Servers           []string    // host:port
 	Order             hosts.Order // decides which server is next, in place of Servers; nil for none
@@ -49,6 +49,7 @@ type Config struct {
 	SyncProof         bool          // prove the session by two syncs, without a write (S9)
 	MaxRequest        int           // bytes
 	MaxReply          int           // bytes
+	MaxBuffer         int           // the servers' jute.maxbuffer, bytes; zero to refuse no ephemeral nodes
 	MaxInFlight       int           // calls of Do, DoAtQuorum, Start and Subscribe that are sent at a time; zero for any number
 	Auth              []Auth
 	SASL              SASL // authenticates every connection before anything else is sent; nil for none

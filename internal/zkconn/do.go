@@ -110,13 +110,41 @@ func (f *Flight) Wait(ctx context.Context) error {
 	if len(f.calls) == 0 {
 		return nil
 	}
+	err := f.once(ctx)
+	for range maxCountLosses {
+		full, ok := errors.AsType[*EphemeralsTooLarge](err)
+		if !ok || !f.recounted(ctx, full) {
+			break
+		}
+		f.batch, f.mux = nil, nil
+		err = f.once(ctx)
+	}
+	return f.failed(err)
+}
+
+// once queues the calls, unless that was done, and waits for the answers.
+func (f *Flight) once(ctx context.Context) error {
 	err := f.queue(ctx)
 	if err == nil {
 		if err = f.conn.await(ctx, f.batch, f.mux); err != nil {
 			f.unwatch()
 		}
 	}
-	return f.failed(err)
+	return err
+}
+
+// recounted waits until the session's ephemeral nodes are counted again. It reports false if they are not, or if it must not
+// wait.
+func (f *Flight) recounted(ctx context.Context, full *EphemeralsTooLarge) bool {
+	if full.counted == nil || f.batch != nil && f.batch.then != nil {
+		return false
+	}
+	select {
+	case <-full.counted:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // unwatch gives back the watches of calls that have failed.

@@ -36,7 +36,7 @@ func (b *batch) observe(ctx context.Context, w *muxConn) {
 	if addr := w.raw.RemoteAddr(); addr != nil {
 		a.Peer = addr.String()
 	}
-	a.Sent += b.size
+	a.Sent += int(b.size)
 	for _, r := range b.replies {
 		a.Got += headerSize + len(r.body)
 		if r.zxid > 0 {
@@ -92,6 +92,10 @@ type Stats struct {
 	Sent, Received int64         // bytes, over all connections
 	Ping           time.Duration // how long the last ping took, zero for none
 	Nearest        time.Duration // the least time until the deadline since Stats was called last
+
+	Ephemerals     int // bytes of the paths of the session's ephemeral nodes, which may be fewer
+	EphemeralLimit int // what they must not reach, zero for no limit
+	List           int // bytes of the largest list of children since Stats was called last
 }
 
 // Stats returns the figures of now.
@@ -102,6 +106,8 @@ func (c *Conn) Stats() Stats {
 	s := Stats{
 		Sent: c.sent.Load(), Received: c.received.Load(), Ping: time.Duration(c.lastPing.Load()), Nearest: c.lease.Nearest(),
 	}
+	s.Ephemerals, s.EphemeralLimit = c.ephemerals.figures()
+	s.List = int(c.lists.largest.Swap(0))
 	if m != nil {
 		s.Outstanding, s.Oldest = m.outstanding(c.lease.Now())
 	}

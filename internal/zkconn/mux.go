@@ -54,6 +54,8 @@ type owner interface {
 type shared struct {
 	lease      lease.Session
 	persistent subscriptions
+	ephemerals ephemerals
+	lists      lists
 	eventIDs   atomic.Int64   // how many events servers have told
 	workers    sync.WaitGroup // the writers, and those who look for a quorum
 
@@ -134,7 +136,7 @@ var (
 	errCrowded = &TransportError{Err: ErrThrottled, Detail: fmt.Errorf("%d requests wait for an answer", maxWaiting)}
 )
 
-// send queues a batch, or returns errDead, errCrowded or ErrPersistentWatch.
+// send queues a batch, or returns errDead, errCrowded or what admit returns.
 func (m *muxConn) send(b *batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,7 +206,7 @@ func (m *muxConn) limit(n int) {
 	m.requests.gate.limit = n
 }
 
-// admit queues a batch, or returns ErrPersistentWatch; m.mu is held. One without calls is for its turn alone.
+// admit queues a batch, or returns ErrPersistentWatch or an *EphemeralsTooLarge; m.mu is held. One without calls is for its turn alone.
 func (m *muxConn) admit(b *batch) error {
 	if len(b.calls) == 0 {
 		b.finish(nil)
@@ -212,6 +214,9 @@ func (m *muxConn) admit(b *batch) error {
 	}
 	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
 		return ErrPersistentWatch
+	}
+	if err := m.admitEphemerals(b); err != nil {
+		return err
 	}
 	for i, call := range b.calls {
 		call.Session = m.session
@@ -230,6 +235,22 @@ func (m *muxConn) admit(b *batch) error {
 		}
 	}
 	m.requests.add(outgoing{batch: b})
+	return nil
+}
+
+// admitEphemerals counts the ephemeral nodes that a batch creates, or returns an *EphemeralsTooLarge; m.mu is held.
+func (m *muxConn) admitEphemerals(b *batch) error {
+	if b.ephemeral == 0 {
+		return nil
+	}
+	full, ask := m.shared.ephemerals.refuses(m.session, b.calls, m.requests.ephemeral)
+	if ask {
+		m.enqueue(listEphemerals(m.session))
+	}
+	if full != nil {
+		return full
+	}
+	m.requests.ephemeral += int(b.ephemeral)
 	return nil
 }
 
@@ -330,14 +351,4 @@ func (m *muxConn) outstanding(now time.Duration) (n int, oldest time.Duration) {
 		oldest = now - waiting[0].stamp.Sent
 	}
 	return m.requests.len(), oldest
-}
-
-// storeMax sets a to v unless it is higher already.
-func storeMax(a *atomic.Int64, v int64) {
-	for {
-		old := a.Load()
-		if v <= old || a.CompareAndSwap(old, v) {
-			return
-		}
-	}
 }

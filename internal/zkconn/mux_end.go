@@ -46,12 +46,32 @@ func (m *muxConn) endCalls(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(m.dead)
+	m.endCounts(!isRefusal(err))
 	why := fromServer(m.place(), err)
 	for _, then := range m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: !isRefusal(err)},
 		&TransportError{Err: ErrConnectionLoss, Detail: why}) {
 		if then != nil {
 			m.delivery.add(then)
+		}
+	}
+}
+
+// endCounts counts the ephemeral nodes that calls may have created that get no answer. sent says that the server may have
+// done what was sent. m.mu is held.
+func (m *muxConn) endCounts(sent bool) {
+	for _, p := range m.requests.pending.waiting() {
+		switch {
+		case p.batch == nil:
+		case p.batch.counts:
+			m.shared.ephemerals.uncounted(sent)
+		case p.batch.ephemeral > 0 && sent:
+			m.shared.ephemerals.lost(p.call())
+		}
+	}
+	for _, o := range m.requests.outgoing {
+		if o.batch != nil && o.batch.counts {
+			m.shared.ephemerals.uncounted(false)
 		}
 	}
 }

@@ -191,6 +191,9 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 	if m.err != nil {
 		return m.err // another goroutine has ended the connection: its watches have been told so
 	}
+	if EventType(event.Type) == NodeDeleted {
+		m.shared.ephemerals.deleted(m.session, event.Path)
+	}
 	m.watches.onEvent(WatchEvent{EventType(event.Type), event.Path, header.Zxid, m.shared.eventIDs.Add(1)})
 	return nil
 }
@@ -225,6 +228,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 			m.enqueue(m.watches.remove(call.Watch)...)
 		}
 	}
+	m.measure(p, header.Err, body, rest)
 	if !p.reply(header, body, rest) {
 		return p, false, nil
 	}
@@ -233,6 +237,18 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	}
 	m.requests.gate.leave(p.batch)
 	return p, m.admitNext() || deliver, nil
+}
+
+// measure takes note of what an answer says about sizes that a server limits; m.mu is held.
+func (m *muxConn) measure(p pending, code jute.Code, body []byte, rest int) {
+	call := p.call()
+	if p.batch.ephemeral > 0 {
+		m.requests.ephemeral -= ephemeralSize(call)
+	}
+	m.shared.lists.answered(call, code, headerSize+len(body)+rest)
+	if m.shared.ephemerals.answered(call, code, body, rest) {
+		m.enqueue(listEphemerals(m.session))
+	}
 }
 
 // onDriverReply notes the answer to a request of the driver's; m.mu is held.

@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"hash/maphash"
 	"net"
 	"slices"
 
@@ -44,6 +45,8 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 		end:     ending{done: make(chan struct{})},
 	}
 	c.maxReply = cfg.MaxReply
+	c.ephemerals = ephemerals{limit: cfg.MaxBuffer, tell: c.reports.push, seed: maphash.MakeSeed()}
+	c.lists = lists{limit: min(cfg.MaxBuffer, cfg.MaxReply), tell: c.reports.push}
 	c.lease.Start(lease.Options{
 		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(trustAnswersKey{}) != nil, Wake: c.reports.wake,
 	})

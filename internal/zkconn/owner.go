@@ -122,6 +122,7 @@ func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 	if fresh {
 		c.endSession(false)
 		c.session = session{id: r.SessionID}
+		c.ephemerals.begin(r.SessionID)
 	}
 	c.session.timeout, c.session.passwd = w.timeout, r.Passwd
 	c.granted.Store(int64(w.timeout))
@@ -231,6 +232,7 @@ func (c *Conn) endSession(presumed bool) {
 		c.end.sessions.expire(c.session.id)
 	}
 	c.granted.Store(0)
+	c.ephemerals.begin(0)
 	c.lease.End()
 	c.link.tellDetached(WatchSessionLost)
 	c.reports.pushLoss(Event{Kind: SessionEnded, Session: c.session.id, Err: ErrSessionExpired, Presumed: presumed})

@@ -22,6 +22,7 @@ type requestQueue struct {
 	xid         int32
 	connectSent time.Duration // when the connect request was sent; zero before
 	evidence    lease.Evidence
+	ephemeral   int           // what the creates take that were queued and not answered, see batch.ephemeral
 	gate        gate          // ahead of outgoing
 	wake        chan struct{} // tells the writer of requests that wait
 }
@@ -62,6 +63,7 @@ func (q *requestQueue) collect(buf []byte, now lease.Stamp) []byte {
 			o.batch.frames = nil
 		default: // withdrawn
 			q.gate.leave(o.batch)
+			q.ephemeral -= int(o.batch.ephemeral)
 		}
 	}
 	clear(q.outgoing)

@@ -20,6 +20,9 @@ type Event struct {
 	Round   bool          // of an attempt that failed: all servers have been tried in vain since the last connection
 	// Presumed: of SessionEnded, that no server has said so.
 	Presumed bool
+	// Bytes and Limit: of EphemeralsLarge and ListLarge. Path: of ListLarge, the server's.
+	Bytes, Limit int
+	Path         string
 }
 
 // EventKind is the kind of an Event.
@@ -48,6 +51,11 @@ const (
 	// DataLost: all servers have refused for so long that they must have lost data that this client
 	// has seen. The client starts from zxid 0.
 	DataLost
+	// EphemeralsLarge: the session's ephemeral nodes have reached half of the size at which servers fail. With Err
+	// their size is not known, because the servers do not list them, and creates are not refused from now on.
+	EphemeralsLarge
+	// ListLarge: the list of the children of a node has reached half of the size that some clients refuse.
+	ListLarge
 )
 
 // reports is what users are to be told: by the monitor, and of losses before a call ends because of one. Its mutexes are

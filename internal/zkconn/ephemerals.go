@@ -1,0 +1,396 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-curator/curator/internal/jute"
+)
+
+// ephemerals counts what the ephemeral nodes of the session take in the transaction that ends it. Since 3.6 that
+// lists their paths, and no server limits it. But followers, and every server at its start, refuse to read a
+// transaction that is larger than jute.maxbuffer and some more: then the ensemble fails, and does not start again
+// (ZOOKEEPER-4306). So the client refuses to create more ephemeral nodes ahead of that.
+//
+// The count is never too low. Answers move it, in their order, so that it has no request of its own: a create adds its
+// path, as the server has named it; one whose answer was lost adds its path, too, because the node may be there. What
+// leaves the count must have been in it, and not every deleted node is an ephemeral one of the session. A set of all
+// paths would tell, at the cost of memory for each node. In its place there are the hashes of the newest paths, which are
+// enough for all who have few nodes. An older node stays in the count when it is deleted, and so does one that somebody
+// else has deleted unless a watch tells of it. So before the count warns, and before it refuses, the session's nodes
+// are listed: the length of that answer is the exact count, because the answer has its place among the others. Servers
+// that do not know the request are older than the transaction's list of paths.
+type ephemerals struct {
+	limit int         // jute.maxbuffer, zero to count nothing; it does not change, as tell
+	tell  func(Event) // is called without mu
+	seed  maphash.Seed
+
+	mu      sync.Mutex // is taken last
+	session int64      // whose nodes they are
+	size    int
+	recent  []uint64 // hashes of paths that are in size, the newest last
+	near    bool     // the listeners know that it is large
+	recount recount
+}
+
+// recount is the request that lists the nodes.
+type recount struct {
+	due    int           // the size from which on the nodes are to be listed again
+	under  chan struct{} // while the request is under way: is closed at its end
+	last   time.Time     // when it was answered
+	losses int           // how often in a row a connection has ended in place of the answer
+	off    bool          // the servers do not know the request
+}
+
+const (
+	// maxRecent is how many hashes are kept, 2 KiB.
+	maxRecent = 256
+	// recountPause is the least time between a list of the nodes and one because a create is to be refused.
+	recountPause = time.Second
+	// maxCountLosses is how many connections a server may end in place of listing the nodes. Some servers that are not
+	// ZooKeeper do so when they do not know a request.
+	maxCountLosses = 2
+	// numberSize is the length of the number of a sequential node.
+	numberSize = 10
+)
+
+var errNotListed = errors.New("the servers do not list the session's ephemeral nodes")
+
+// EphemeralsTooLarge is the ErrTooLarge of a create of an ephemeral node.
+type EphemeralsTooLarge struct {
+	Size  int // of the session's ephemeral nodes, with those of the request
+	Limit int // of the servers
+
+	counted <-chan struct{} // closed when their number is known better; nil if that is not to be waited for
+}
+
+// Error returns why the create was refused, and what can be done.
+func (e *EphemeralsTooLarge) Error() string {
+	return fmt.Sprintf("%v: the paths of the session's ephemeral nodes would take %d bytes, and servers with a jute.maxbuffer of %d "+
+		"may fail for good when the session ends (ZOOKEEPER-4306); delete some, spread them over several clients, "+
+		"or set framework.WithJuteMaxBuffer if the servers have another limit", ErrTooLarge, e.Size, e.Limit)
+}
+
+// Unwrap returns ErrTooLarge.
+func (e *EphemeralsTooLarge) Unwrap() error { return ErrTooLarge }
+
+// sizeOf returns what a path takes in the transaction.
+func sizeOf(path string) int { return 4 + len(path) }
+
+// createSize returns what the node that a request creates will take there: zero if it creates no ephemeral one.
+func createSize(req jute.Record) int {
+	create, ok := req.(*jute.CreateRequest)
+	switch {
+	case !ok:
+		return 0
+	case create.Flags == jute.FlagEphemeral:
+		return sizeOf(create.Path)
+	case create.Flags == jute.FlagEphemeral|jute.FlagSequential:
+		return sizeOf(create.Path) + numberSize
+	}
+	return 0
+}
+
+// ephemeralSize is createSize for all that a call creates.
+func ephemeralSize(call *Call) (size int) {
+	switch req := call.Req.(type) {
+	case *jute.CreateRequest:
+		return createSize(req)
+	case *MultiRequest:
+		for _, op := range req.Ops {
+			size += createSize(op.Req)
+		}
+	}
+	return size
+}
+
+// listEphemerals returns the request that lists a session's ephemeral nodes.
+func listEphemerals(session int64) *Call {
+	return &Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{Path: "/"}, Session: session}
+}
+
+// begin counts the nodes of another session, which has none, zero for no session.
+func (e *ephemerals) begin(session int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.session, e.size, e.near = session, 0, false
+	e.recent = e.recent[:0]
+	e.recount.due = e.limit / 2
+	e.endCount()
+}
+
+// refuses returns why calls that create ephemeral nodes are not to be sent, nil if they may be. queued is what the
+// creates take that have no answer yet. ask says that the nodes are to be listed now.
+func (e *ephemerals) refuses(session int64, calls []*Call, queued int) (full *EphemeralsTooLarge, ask bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.limit == 0 || e.recount.off || session != e.session {
+		return nil, false
+	}
+	grows := 0
+	for _, call := range calls {
+		grows += ephemeralSize(call) - e.deletes(call)
+	}
+	if size := e.size + queued + grows; grows > 0 && size > e.limit/4*3 {
+		full = &EphemeralsTooLarge{Size: size, Limit: e.limit}
+	}
+	if full == nil {
+		return nil, false
+	}
+	if e.recount.under == nil && time.Since(e.recount.last) >= recountPause {
+		e.recount.under, ask = make(chan struct{}), true
+	}
+	full.counted = e.recount.under
+	return full, ask
+}
+
+// deletes returns what the nodes take that a transaction deletes, as far as it is known that they are counted; e.mu is
+// held.
+func (e *ephemerals) deletes(call *Call) (size int) {
+	multi, ok := call.Req.(*MultiRequest)
+	if !ok {
+		return 0
+	}
+	for _, op := range multi.Ops {
+		if req, ok := op.Req.(*jute.DeleteRequest); ok && slices.Contains(e.recent, e.hash(req.Path)) {
+			size += sizeOf(req.Path)
+		}
+	}
+	return size
+}
+
+func (e *ephemerals) hash(path string) uint64 { return maphash.String(e.seed, path) }
+
+// answered takes note of the answer to a call. rest is that of readFrame. ask says that the nodes are to be listed now.
+func (e *ephemerals) answered(call *Call, code jute.Code, body []byte, rest int) (ask bool) {
+	switch call.Op {
+	case jute.OpCreate, jute.OpCreate2, jute.OpMulti:
+		if code != jute.CodeOK {
+			return false
+		}
+	case jute.OpDelete:
+		if code != jute.CodeOK && code != jute.CodeNoNode {
+			return false
+		}
+	case jute.OpGetEphemerals:
+	default:
+		return false
+	}
+	e.mu.Lock()
+	if e.limit == 0 || call.Session != e.session {
+		e.mu.Unlock()
+		return false
+	}
+	var event Event
+	switch req := call.Req.(type) {
+	case *jute.CreateRequest:
+		e.created(body, req)
+	case *jute.DeleteRequest:
+		e.gone(req.Path)
+	case *MultiRequest:
+		e.applied(req.Ops, body)
+	case *jute.PathRequest:
+		if req.Path == "/" {
+			event = e.counted(code, body, rest)
+		}
+	}
+	if ask = !e.recount.off && e.recount.under == nil && e.size >= e.recount.due; ask {
+		e.recount.under = make(chan struct{})
+	}
+	e.mu.Unlock()
+	if event.Kind != 0 {
+		e.tell(event)
+	}
+	return ask
+}
+
+// created counts a node whose path begins an answer, and returns what follows there. asked is its path in the request.
+// e.mu is held.
+func (e *ephemerals) created(answer []byte, asked jute.Record) (rest []byte) {
+	path, rest, ok := cutString(answer)
+	switch size := createSize(asked); {
+	case size == 0:
+	case ok:
+		e.add(maphash.Bytes(e.seed, path), 4+len(path))
+	default:
+		e.size += size
+	}
+	return rest
+}
+
+// add counts a node that is there, or may be, unless it is counted already: then it was deleted by somebody else, or is
+// the node of a create whose answer was lost. e.mu is held.
+func (e *ephemerals) add(hash uint64, size int) {
+	if slices.Contains(e.recent, hash) {
+		return
+	}
+	e.size += size
+	if len(e.recent) == maxRecent {
+		copy(e.recent, e.recent[1:])
+		e.recent = e.recent[:maxRecent-1]
+	}
+	e.recent = append(e.recent, hash)
+}
+
+// gone takes a node that is gone out of the count, if it is known to be there; e.mu is held.
+func (e *ephemerals) gone(path string) {
+	i := slices.Index(e.recent, e.hash(path))
+	if len(e.recent) == 0 || i < 0 {
+		return
+	}
+	e.recent = slices.Delete(e.recent, i, i+1)
+	e.size -= sizeOf(path)
+	if e.size <= e.limit*3/8 {
+		e.near, e.recount.due = false, e.limit/2
+	}
+}
+
+// deleted takes note of an event that tells of a deleted node.
+func (e *ephemerals) deleted(session int64, path string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if session == e.session && len(e.recent) > 0 {
+		e.gone(path)
+	}
+}
+
+// applied takes note of the results of a transaction; e.mu is held.
+func (e *ephemerals) applied(ops []MultiOp, answer []byte) {
+	const header, stat = 9, 68
+	for _, op := range ops {
+		var kind jute.Op
+		if len(answer) >= header {
+			kind, answer = jute.Op(binary.BigEndian.Uint32(answer)), answer[header:]
+		}
+		switch kind {
+		case jute.OpError:
+			return // nothing was applied
+		case jute.OpCreate, jute.OpCreate2:
+			answer = e.created(answer, op.Req)
+		case jute.OpDelete:
+			if req, ok := op.Req.(*jute.DeleteRequest); ok {
+				e.gone(req.Path)
+			}
+		}
+		if kind == jute.OpCreate2 || kind == jute.OpSetData {
+			answer = answer[min(stat, len(answer)):]
+		}
+	}
+}
+
+// lost takes note of a call that was sent and is never answered: what it creates may be there.
+func (e *ephemerals) lost(call *Call) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.limit == 0 || call.Session != e.session {
+		return
+	}
+	maybe := func(op jute.Record) {
+		if create, ok := op.(*jute.CreateRequest); ok && create.Flags == jute.FlagEphemeral {
+			e.add(e.hash(create.Path), sizeOf(create.Path))
+			return
+		}
+		e.size += createSize(op)
+	}
+	switch req := call.Req.(type) {
+	case *jute.CreateRequest:
+		maybe(req)
+	case *MultiRequest:
+		for _, op := range req.Ops {
+			maybe(op.Req)
+		}
+	}
+}
+
+// uncounted takes note that the nodes are not listed, because the connection has ended. sent says that the server may have
+// been asked.
+func (e *ephemerals) uncounted(sent bool) {
+	e.mu.Lock()
+	e.endCount()
+	var event Event
+	if sent {
+		if e.recount.losses++; e.recount.losses == maxCountLosses {
+			event = e.giveUp(nil)
+		}
+	}
+	e.mu.Unlock()
+	if event.Kind != 0 {
+		e.tell(event)
+	}
+}
+
+// counted takes over the answer that lists the nodes; e.mu is held. It returns what is to be told, the zero value for
+// nothing.
+func (e *ephemerals) counted(code jute.Code, body []byte, rest int) (event Event) {
+	e.endCount()
+	e.recount.losses = 0
+	switch {
+	case code == jute.CodeUnimplemented:
+		return e.giveUp(codeError(code))
+	case code != jute.CodeOK || len(body)+rest < 4:
+		e.recount.due = e.size + e.limit/16
+		return event
+	}
+	e.size = len(body) + rest - 4
+	e.recent = e.recent[:0]
+	for names := body[min(4, len(body)):]; rest == 0; {
+		path, more, ok := cutString(names)
+		if !ok {
+			break
+		}
+		if len(e.recent) < maxRecent {
+			e.recent = append(e.recent, maphash.Bytes(e.seed, path))
+		}
+		names = more
+	}
+	e.recount.due = max(e.limit/2, e.size+e.limit/16)
+	switch near := e.size >= e.limit/2; {
+	case near && !e.near:
+		event = Event{Kind: EphemeralsLarge, Session: e.session, Bytes: e.size, Limit: e.limit}
+		e.near = true
+	case e.size <= e.limit*3/8:
+		e.near = false
+	}
+	return event
+}
+
+// endCount notes that no list of the nodes is under way; e.mu is held.
+func (e *ephemerals) endCount() {
+	if e.recount.under != nil {
+		close(e.recount.under)
+		e.recount.under, e.recount.last = nil, time.Now()
+	}
+}
+
+// giveUp stops to refuse creates, because the servers do not list the nodes; e.mu is held.
+func (e *ephemerals) giveUp(why error) Event {
+	e.recount.off = true
+	return Event{Kind: EphemeralsLarge, Session: e.session, Bytes: e.size, Limit: e.limit, Err: join(errNotListed, why)}
+}
+
+// figures returns the count, which may be too high, and the limit, zero for none.
+func (e *ephemerals) figures() (size, limit int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if limit = e.limit; e.recount.off {
+		limit = 0
+	}
+	return e.size, limit
+}
+
+// cutString takes a string off the beginning of an answer.
+func cutString(answer []byte) (s, rest []byte, ok bool) {
+	if len(answer) < 4 {
+		return nil, nil, false
+	}
+	n := int(int32(binary.BigEndian.Uint32(answer)))
+	if n < 0 || n > len(answer)-4 {
+		return nil, nil, false
+	}
+	return answer[4 : 4+n], answer[4+n:], true
+}
