@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -252,6 +253,23 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.in.Log(func() { c.in.Telemetry().Disconnected(e.Server, e.Err) })
 	case zkconn.Asked:
 		c.in.Log(func() { c.in.Telemetry().Proved(e.Server, e.Err, e.Took) })
+	case zkconn.EphemeralsLarge, zkconn.ListLarge:
+		c.in.Log(func() { logSize(c.cfg.client.Logger, e) })
+	}
+}
+
+// logSize logs that something is large, as WithJuteMaxBuffer says.
+func logSize(logger *slog.Logger, e zkconn.Event) {
+	switch {
+	case e.Kind == zkconn.ListLarge:
+		logger.Warn("zookeeper: the list of a node's children is near the size that other clients refuse to read",
+			"path", e.Path, "bytes", e.Bytes, "jute.maxbuffer", e.Limit)
+	case e.Err != nil:
+		logger.Info("zookeeper: the ephemeral nodes of the session are not limited", "error", e.Err)
+	default:
+		logger.Warn("zookeeper: the session has so many ephemeral nodes that servers may fail when it ends (ZOOKEEPER-4306): "+
+			"creates are refused from three quarters of jute.maxbuffer on, see framework.WithJuteMaxBuffer",
+			"session", sessionText(e.Session), "bytes", e.Bytes, "jute.maxbuffer", e.Limit)
 	}
 }
 

@@ -69,7 +69,9 @@ var (
 	// not answer as ZooKeeper does.
 	ErrNotZooKeeper = zkconn.ErrNotZooKeeper
 	// ErrTooLarge says that the client refused a request before sending it, because the server
-	// would close the connection.
+	// would close the connection, or because the ephemeral nodes of the session would be so many
+	// that servers fail when it ends: see WithJuteMaxBuffer. It is also for an answer that is
+	// larger than WithMaxReply.
 	ErrTooLarge = zkconn.ErrTooLarge
 	// ErrInvalidPath says that the client refused the path. The text says what is wrong with
 	// it.

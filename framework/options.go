@@ -49,8 +49,10 @@ type (
 )
 
 const (
-	// defaultMaxData leaves a server's default jute.maxbuffer, 0xfffff bytes, room.
-	defaultMaxData = 0xfffff - 1024
+	// defaultMaxBuffer is a server's default jute.maxbuffer.
+	defaultMaxBuffer = 0xfffff
+	// defaultMaxData leaves that room.
+	defaultMaxData = defaultMaxBuffer - 1024
 	// minSessionTimeout is two ticks of the fastest server anyone runs.
 	minSessionTimeout = 10 * time.Millisecond
 	maxSessionTimeout = 24 * time.Hour
@@ -89,6 +91,9 @@ func newConfig(policy retry.Policy, opts []Option) (config, error) {
 	}
 	if err := cfg.acl.check(); err != nil {
 		return cfg, err
+	}
+	if cfg.conn.MaxBuffer == 0 {
+		cfg.conn.MaxBuffer = max(defaultMaxBuffer, cfg.conn.MaxRequest)
 	}
 	cfg.client.ErrorPolicy = zkclient.Decide(cfg.client.ErrorPolicy)
 	return cfg, nil

@@ -134,3 +134,34 @@ func WithMaxReply(bytes int) Option {
 		return nil
 	})
 }
+
+// WithJuteMaxBuffer tells the client the servers' jute.maxbuffer, in bytes, at least 1024. The default is 0xfffff, as
+// ZooKeeper's, or what WithMaxData permits if that is more. It sends nothing; it is what the client judges two sizes by.
+//
+// The end of a session is one transaction, which since ZooKeeper 3.6 has the paths of all ephemeral nodes of the
+// session. No server limits it, but servers do not read one that is much larger than jute.maxbuffer: then the
+// ensemble fails, and does not start again (ZOOKEEPER-4306). So the client counts the paths of its session's ephemeral
+// nodes, 4 bytes and the path for each. From half of the limit on it warns in the log. A create by which they would take
+// more than three quarters is refused with ErrTooLarge, before it is sent; so is a transaction or a batch that has such a
+// create. Deletes, and creates of other nodes, are not affected. The count is never too low. What others delete may
+// stay in it for a while: before it warns or refuses, the client asks the server for the list of its nodes
+// (getEphemerals), at most once a second, and a create that is to be refused waits for that answer, or for the end of
+// ctx. Servers that do not know that request have no such transaction: then nothing is refused. The limit is for one
+// session: several clients may each have as many nodes.
+//
+// The second size is that of a list of children. From half of the limit, or of WithMaxReply if that is less, the client
+// warns in the log, once for a node until its list is shorter again. It remembers 64 such nodes, and says nothing of
+// others. Nothing is refused: other clients, such as those of Java, cannot read a list above their own limit.
+//
+// The metrics zookeeper.client.session.ephemerals.size, its limit, and zookeeper.client.children.size have the sizes.
+//
+// Java: the system property jute.maxbuffer of the servers; the client has nothing alike.
+func WithJuteMaxBuffer(bytes int) Option {
+	return option(func(c *config) error {
+		if bytes < 1024 {
+			return fmt.Errorf("WithJuteMaxBuffer(%d) is below 1024", bytes)
+		}
+		c.conn.MaxBuffer = bytes
+		return nil
+	})
+}

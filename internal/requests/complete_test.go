@@ -25,7 +25,7 @@ var notHere = []struct{ names, why string }{
 	{`: func Run\(`, "starts and closes what has cases"},
 	{`: func WithName\(|: func With(out)?Tracing\(|func WithOwnerLabel`, "is for spans, metrics and data, but for the cases of WithTracing"},
 	{`: func With(CompressionProvider|DefaultData|EnabledKey|PayloadClass)\(`, "change data"},
-	{`: func With(ConnectionTimeout|FailFast|LossMargin|MaxCloseWait|MaxInFlight|SimulatedSessionExpirationPercent|MaxData|MaxReply)\(`, "change times and limits"},
+	{`: func With(ConnectionTimeout|FailFast|JuteMaxBuffer|LossMargin|MaxCloseWait|MaxInFlight|SimulatedSessionExpirationPercent|MaxData|MaxReply)\(`, "change times and limits"},
 	{`: func With(Dialer|EnsembleProvider|Resolver|TLS)\(`, "change how servers are found and dialed"},
 	{`: func With(ErrorPolicy|Logger|SessionTimeout)\(|WithoutEnsembleTracker`, "the clients of the cases have them"},
 	{`: func WithSASL\(`, "the embedded server has no SASL"},

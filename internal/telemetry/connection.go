@@ -45,6 +45,13 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 		if stats.Ping > 0 {
 			o.ObserveFloat64(in.ping, stats.Ping.Seconds())
 		}
+		o.ObserveInt64(in.ephemerals, int64(stats.Ephemerals))
+		if stats.EphemeralLimit > 0 {
+			o.ObserveInt64(in.ephemeralsLimit, int64(stats.EphemeralLimit))
+		}
+		if stats.List > 0 {
+			o.ObserveInt64(in.children, int64(stats.List))
+		}
 		o.ObserveInt64(in.io, stats.Sent, sent)
 		o.ObserveInt64(in.io, stats.Received, received)
 		n := conn.WatchCounts()
@@ -52,7 +59,7 @@ func (t *Telemetry) Follow(conn Connection) (stop func()) {
 		o.ObserveInt64(in.watches, int64(n.Children), children)
 		o.ObserveInt64(in.watches, int64(n.Persistent), persistent)
 		return nil
-	}, in.leaseRemaining, in.leaseNearest, in.watches, in.outstanding, in.oldest, in.ping, in.io)
+	}, in.leaseRemaining, in.leaseNearest, in.watches, in.outstanding, in.oldest, in.ping, in.ephemerals, in.ephemeralsLimit, in.children, in.io)
 }
 
 // states has the names of the connection's states in metrics.

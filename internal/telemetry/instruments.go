@@ -71,6 +71,8 @@ type connectionInstruments struct {
 	watches                      metric.Int64ObservableUpDownCounter
 	outstanding                  metric.Int64ObservableUpDownCounter
 	oldest, ping                 metric.Float64ObservableGauge
+	ephemerals, ephemeralsLimit  metric.Int64ObservableGauge
+	children                     metric.Int64ObservableGauge
 	io                           metric.Int64ObservableCounter
 	ends                         metric.Int64Counter
 	handshake, proof             metric.Float64Histogram
@@ -90,6 +92,12 @@ func newConnectionInstruments(m metric.Meter) connectionInstruments {
 			metric.WithDescription("How long the oldest request waits for its answer."))),
 		ping: made(m.Float64ObservableGauge(tracing.MetricPingDuration, metric.WithUnit("s"),
 			metric.WithDescription("How long the last ping took."))),
+		ephemerals: made(m.Int64ObservableGauge(tracing.MetricEphemeralsSize, metric.WithUnit("By"),
+			metric.WithDescription("What the paths of the session's ephemeral nodes take in the transaction that ends it; at most."))),
+		ephemeralsLimit: made(m.Int64ObservableGauge(tracing.MetricEphemeralsLimit, metric.WithUnit("By"),
+			metric.WithDescription("The servers' jute.maxbuffer, above which that transaction may end them."))),
+		children: made(m.Int64ObservableGauge(tracing.MetricChildrenSize, metric.WithUnit("By"),
+			metric.WithDescription("The largest list of children that was read since it was collected last."))),
 		io: made(m.Int64ObservableCounter(tracing.MetricIO, metric.WithUnit("By"),
 			metric.WithDescription("Bytes that were sent and received."))),
 		ends: made(m.Int64Counter(tracing.MetricDisconnects, metric.WithUnit("{connection}"),

@@ -41,6 +41,7 @@ curator.node.recreations Sum[int64] {creation} monotonic
 curator.queue.process.duration Histogram[float64] s
 curator.queue.redelivered Sum[int64] {node} monotonic
 db.client.operation.duration Histogram[float64] s
+zookeeper.client.children.size Gauge[int64] By
 zookeeper.client.connection.attempts Sum[int64] {attempt} monotonic
 zookeeper.client.connection.ends Sum[int64] {connection} monotonic
 zookeeper.client.connection.handshake.duration Histogram[float64] s
@@ -49,6 +50,8 @@ zookeeper.client.connection.ping.duration Gauge[float64] s
 zookeeper.client.requests.oldest Gauge[float64] s
 zookeeper.client.requests.outstanding Sum[int64] {request}
 zookeeper.client.retries Sum[int64] {retry} monotonic
+zookeeper.client.session.ephemerals.limit Gauge[int64] By
+zookeeper.client.session.ephemerals.size Gauge[int64] By
 zookeeper.client.session.expirations Sum[int64] {session} monotonic
 zookeeper.client.session.lease.nearest Gauge[float64] s
 zookeeper.client.session.lease.remaining Gauge[float64] s
@@ -120,7 +123,7 @@ type connection struct{}
 func (connection) Session() (int64, time.Duration)  { return 1, time.Second }
 func (connection) Deadline(int64) (time.Time, bool) { return time.Now().Add(time.Hour), true }
 func (connection) InUse() bool                      { return true }
-func (connection) Stats() zkconn.Stats              { return zkconn.Stats{Ping: 1} }
+func (connection) Stats() zkconn.Stats              { return zkconn.Stats{Ping: 1, EphemeralLimit: 1, List: 1} }
 func (connection) WatchCounts() zkconn.WatchCounts  { return zkconn.WatchCounts{Data: 1} }
 
 // TestNobodyListens measures the hooks of a program without an SDK.
