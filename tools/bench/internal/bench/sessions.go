@@ -108,7 +108,9 @@ func dialCurator(ctx context.Context, address string, timeout time.Duration, cou
 }
 
 func startClient(ctx context.Context, address string, opts ...framework.Option) (*framework.Client, error) {
-	opts = append(opts, framework.WithLogger(slog.New(slog.DiscardHandler)))
+	// 10,000 waiters of one client take more than three quarters of the default jute.maxbuffer. The servers have that, and read
+	// transactions of twice its size.
+	opts = append(opts, framework.WithLogger(slog.New(slog.DiscardHandler)), framework.WithJuteMaxBuffer(2<<20))
 	client, err := framework.NewClient(address, retry.BoundedExponentialBackoff(50*time.Millisecond, time.Second, 10), opts...)
 	if err != nil {
 		return nil, err
