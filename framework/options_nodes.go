@@ -146,8 +146,8 @@ func WithMaxReply(bytes int) Option {
 // create. Deletes, and creates of other nodes, are not affected. The count is never too low. What others delete may
 // stay in it for a while: before it warns or refuses, the client asks the server for the list of its nodes
 // (getEphemerals), at most once a second, and a create that is to be refused waits for that answer, or for the end of
-// ctx. Servers that do not know that request have no such transaction: then nothing is refused. The limit is for one
-// session: several clients may each have as many nodes.
+// ctx. Servers before 3.6 do not know that request, and close the connection behind it, once; they have no such
+// transaction, so nothing is refused. The limit is for one session: several clients may each have as many nodes.
 //
 // The second size is that of a list of children. From half of the limit, or of WithMaxReply if that is less, the client
 // warns in the log, once for a node until its list is shorter again. It remembers 64 such nodes, and says nothing of
