@@ -23,11 +23,12 @@ type Member struct {
 	proxy    *netfault.Proxy
 	secure   *netfault.Proxy // the proxy of its port for TLS; nil without TLS
 
-	mu      sync.Mutex       // held while the process is started or ended
-	process *process.Process // nil before the first start
+	mu           sync.Mutex       // held while the process is started or ended
+	installation installation     // what the next process runs
+	process      *process.Process // nil before the first start
 }
 
-func newMember(e *Ensemble, s setup) (*Member, error) {
+func newMember(e *Ensemble, in installation, s setup) (*Member, error) {
 	p, err := netfault.NewProxy(s.address())
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func newMember(e *Ensemble, s setup) (*Member, error) {
 	p.Delay(netfault.Both, s.latency)
 	p.Wrap = func(server net.Conn) net.Conn { return &greeting{Conn: server, tell: e.granted.add} }
 	p.Start()
-	m := &Member{ensemble: e, setup: s, proxy: p}
+	m := &Member{ensemble: e, setup: s, proxy: p, installation: in}
 	if s.extras.securePort == 0 {
 		return m, nil
 	}
@@ -167,7 +168,7 @@ func (m *Member) hasEnded() bool {
 
 // launch starts the process.
 func (m *Member) launch() error {
-	cmd, log, err := m.setup.command()
+	cmd, log, err := m.setup.command(m.installation)
 	if err != nil {
 		return err
 	}

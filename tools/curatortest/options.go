@@ -29,6 +29,7 @@ type config struct {
 	admin      bool
 	listen     string
 	release    string // of WithRelease
+	home       string // the folder of WithHome
 	ticks      ticks
 	nodes      []node            // the nodes of WithNodes, parents first
 	settings   map[string]string // lines of a real server's zoo.cfg

@@ -16,9 +16,10 @@ const (
 	realContainerCheck = time.Second
 )
 
-// Real starts one real server from ZOOKEEPER_HOME or the distribution's jars, and stops it
-// at the end of the test. It has a tick of 500 ms and keeps its data in a temporary folder.
-// It accepts the options of [Start] except Virtual, WithListen and WithRelease.
+// Real starts one real server from the folder of WithHome, from ZOOKEEPER_HOME or from the
+// distribution's jars, and stops it at the end of the test. It has a tick of 500 ms and keeps
+// its data in a temporary folder. It accepts the options of [Start] except Virtual, WithListen and
+// WithRelease.
 //
 // Without ZooKeeper on the machine the test fails if the environment variable CI is "true", and
 // is skipped otherwise, with a text that says what to install.
@@ -84,7 +85,7 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 		return nil, fmt.Errorf("%w: Virtual, WithListen: real servers use sockets, on free ports", ErrInvalidOption)
 	}
 	if c.release != "" {
-		return nil, fmt.Errorf("%w: WithRelease: real servers are of the release that is installed; ZOOKEEPER_HOME names another", ErrInvalidOption)
+		return nil, fmt.Errorf("%w: WithRelease: real servers are of the release that is installed; WithHome names another", ErrInvalidOption)
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)
@@ -95,7 +96,7 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if option, why := c.security.mistake(n); why != "" {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalidOption, option, why)
 	}
-	in, err := findInstallation()
+	in, err := c.installation()
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +125,10 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 	e.tb = e.noTest
 	var setups []setup
 	if e.ports, err = process.ReservePorts(portsOfServer * n); err == nil {
-		setups, e.peers, err = newSetups(in, dir, n, e.ports.Numbers(), c)
+		setups, e.peers, err = newSetups(dir, n, e.ports.Numbers(), c)
 	}
 	if err == nil {
-		err = e.start(setups)
+		err = e.start(in, setups)
 	}
 	if err == nil {
 		err = e.create(c.nodes)
@@ -139,9 +140,9 @@ func tryEnsemble(in installation, n int, c config) (*Ensemble, error) {
 }
 
 // start starts a member for each setup and waits until all of them serve.
-func (e *Ensemble) start(setups []setup) error {
+func (e *Ensemble) start(in installation, setups []setup) error {
 	for _, s := range setups {
-		m, err := newMember(e, s)
+		m, err := newMember(e, in, s)
 		if err != nil {
 			return err
 		}

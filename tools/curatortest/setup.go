@@ -2,7 +2,6 @@ package curatortest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,66 +13,8 @@ import (
 	"time"
 )
 
-// ErrNotInstalled is returned by NewReal if this machine has no ZooKeeper or no Java.
-var ErrNotInstalled = errors.New("no ZooKeeper server is installed: " +
-	"install one with its jars (Debian, Ubuntu: apt-get install zookeeper), " +
-	"or unpack a release and set ZOOKEEPER_HOME to it")
-
-// installation is the installed ZooKeeper.
-type installation struct {
-	java      string
-	classPath string
-}
-
-// findInstallation finds a release in ZOOKEEPER_HOME, or the jars of Debian's package. The manifest of
-// Debian's jar names the jars that it needs, but without a logger, and without some jars that netty
-// needs for TLS and that Jetty needs for the AdminServer.
-func findInstallation() (installation, error) {
-	java, err := findJava()
-	if err != nil {
-		return installation{}, err
-	}
-	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
-		var jars []string
-		for _, pattern := range []string{"lib/*.jar", "*.jar"} {
-			found, err := filepath.Glob(filepath.Join(home, pattern))
-			if err != nil {
-				return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
-			}
-			jars = append(jars, found...)
-		}
-		if len(jars) == 0 {
-			return installation{}, fmt.Errorf("%w: ZOOKEEPER_HOME=%s has no lib/*.jar", ErrNotInstalled, home)
-		}
-		return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
-	}
-	jars := []string{
-		"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar",
-		"/usr/share/java/netty-codec.jar", "/usr/share/java/netty-resolver.jar", "/usr/share/java/netty-transport-native-unix-common.jar",
-		"/usr/share/java/servlet-api.jar",
-	}
-	if _, err := os.Stat(jars[0]); err != nil {
-		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
-	}
-	return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
-}
-
-// findJava returns the path of the program java in JAVA_HOME, or otherwise in PATH.
-func findJava() (string, error) {
-	java := "java"
-	if home := os.Getenv("JAVA_HOME"); home != "" {
-		java = filepath.Join(home, "bin", "java")
-	}
-	path, err := exec.LookPath(java)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNotInstalled, err)
-	}
-	return path, nil
-}
-
 // setup is the configuration of a real server.
 type setup struct {
-	installation   installation
 	dir            string // the directory of its configuration, log and data
 	port           int
 	adminPort      int // 0 without an AdminServer
@@ -95,7 +36,7 @@ const portsOfServer = 5
 // newSetups writes the files of n servers into directories below dir. Each server gets portsOfServer
 // of the ports. More than one server form an ensemble, with a wiring between them. The caller must
 // close the wiring, also after an error.
-func newSetups(in installation, dir string, n int, ports []int, c config) (_ []setup, _ *wiring, err error) {
+func newSetups(dir string, n int, ports []int, c config) (_ []setup, _ *wiring, err error) {
 	var forPeers []peerPorts
 	for i := range n {
 		forPeers = append(forPeers, peerPorts{ports[n+2*i], ports[n+2*i+1]})
@@ -114,7 +55,6 @@ func newSetups(in installation, dir string, n int, ports []int, c config) (_ []s
 	var setups []setup
 	for i := range n {
 		s := setup{
-			installation:   in,
 			dir:            filepath.Join(dir, strconv.Itoa(i)),
 			port:           ports[i],
 			containerCheck: c.zookeeper.ContainerCheckInterval,
@@ -241,9 +181,9 @@ log4j.appender.CONSOLE.layout.ConversionPattern=%d %-5p %c{1} %m%n
 `
 )
 
-// command returns the command that runs the server, and the log file that it writes to. The caller
-// must close the file after it has started the command.
-func (s setup) command() (*exec.Cmd, *os.File, error) {
+// command returns the command that runs the server with an installation, and the log file that it writes
+// to. The caller must close the file after it has started the command.
+func (s setup) command(in installation) (*exec.Cmd, *os.File, error) {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
@@ -252,7 +192,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 		"-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
 		fmt.Sprintf("-Dznode.container.checkIntervalMs=%d", s.containerCheck.Milliseconds()),
 		fmt.Sprintf("-Dznode.container.maxNeverUsedIntervalMs=%d", s.neverUsed.Milliseconds()),
-		"-cp", s.dir + string(os.PathListSeparator) + s.installation.classPath,
+		"-cp", s.dir + string(os.PathListSeparator) + in.classPath,
 	}
 	if s.reconfig {
 		args = append(args, superuser)
@@ -262,7 +202,7 @@ func (s setup) command() (*exec.Cmd, *os.File, error) {
 	}
 	args = append(args, s.extras.properties...)
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))
-	cmd := exec.Command(s.installation.java, args...)
+	cmd := exec.Command(in.java, args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), s.environment...)
 	cmd.Stdout, cmd.Stderr = log, log

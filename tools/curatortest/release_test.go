@@ -1,0 +1,124 @@
+package curatortest_test
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/tools/curatortest"
+)
+
+// installed returns a folder with a release: that of ZOOKEEPER_HOME, or one whose jar names Debian's.
+func installed(t *testing.T) (home string) {
+	t.Helper()
+	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
+		return home
+	}
+	const debian = "file:/usr/share/java/"
+	if _, err := os.Stat(strings.TrimPrefix(debian, "file:") + "zookeeper.jar"); err != nil {
+		curatortest.Real(t) // fails or skips the test
+	}
+	line := "Class-Path:"
+	for _, name := range []string{"zookeeper", "slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"} {
+		line += " " + debian + name + ".jar"
+	}
+	manifest := "Manifest-Version: 1.0\r\n"
+	for rest, most := line, 70; rest != ""; rest, most = rest[min(most, len(rest)):], 69 { // a line has at most 72 bytes
+		if most == 69 {
+			manifest += "\r\n "
+		}
+		manifest += rest[:min(most, len(rest))]
+	}
+	return release(t, manifest+"\r\n\r\n")
+}
+
+// release returns a folder with a release that consists of a manifest.
+func release(t *testing.T, manifest string) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(home, "lib", "zookeeper.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar := zip.NewWriter(file)
+	entry, err := jar.Create("META-INF/MANIFEST.MF")
+	if err == nil {
+		_, err = io.WriteString(entry, manifest)
+	}
+	if err := errors.Join(err, jar.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// TestRestartWith restarts a server with releases: the session and the data go on. A release that is none
+// changes nothing, and one that does not start leaves the server down, until one does.
+func TestRestartWith(t *testing.T) {
+	t.Parallel()
+	home := installed(t)
+	e := curatortest.Real(t, curatortest.WithHome(home), curatortest.WithTickTime(tick))
+	m := e.Member(0)
+	version := m.Version()
+	if strings.Count(version, ".") != 2 {
+		t.Errorf("version %q", version)
+	}
+	client := e.Client(t)
+	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/e"); err != nil {
+		t.Fatal(err)
+	}
+	wantsNode := func(when string) {
+		t.Helper()
+		if exists, err := client.CheckExists().ForPath(t.Context(), "/e"); err != nil || !exists {
+			t.Errorf("%s: the session's node: %t, %v", when, exists, err)
+		}
+	}
+	for _, none := range []string{"", t.TempDir(), filepath.Join(home, "none")} {
+		if err := m.RestartWith(none); !errors.Is(err, curatortest.ErrNotInstalled) || !strings.Contains(err.Error(), "RestartWith="+none+" ") {
+			t.Errorf("%q: %v", none, err)
+		}
+	}
+	wantsNode("without a restart")
+	session := client.SessionID()
+	if err := m.RestartWith(home); err != nil {
+		t.Fatal(err)
+	}
+	wantsNode("after a restart")
+	if client.SessionID() != session || m.Version() != version {
+		t.Errorf("session %#x became %#x, version %q", session, client.SessionID(), m.Version())
+	}
+	empty := release(t, "Manifest-Version: 1.0\r\n\r\n")
+	if err := m.RestartWith(empty); !errors.Is(err, curatortest.ErrNotServing) || !strings.Contains(err.Error(), "QuorumPeerMain") {
+		t.Errorf("a release without a server: %v", err)
+	}
+	if m.Version() != "" || m.Mode() != "" {
+		t.Errorf("a server that has ended has the version %q, the mode %q", m.Version(), m.Mode())
+	}
+	if err := m.RestartWith(home); err != nil {
+		t.Fatal(err)
+	}
+	m.Restart() // with the same release
+	wantsNode("with the release of before")
+}
+
+// TestWithHome passes folders that are none, and the option to an embedded server.
+func TestWithHome(t *testing.T) {
+	for want, start := range map[error]func() error{
+		curatortest.ErrInvalidOption: func() error { _, err := curatortest.NewReal(1, curatortest.WithHome("")); return err },
+		curatortest.ErrNotInstalled:  func() error { _, err := curatortest.NewReal(1, curatortest.WithHome(t.TempDir())); return err },
+	} {
+		if err := start(); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	if _, err := curatortest.New(curatortest.WithHome("/opt/zookeeper")); !errors.Is(err, curatortest.ErrInvalidOption) || !strings.Contains(err.Error(), "WithHome") {
+		t.Errorf("an embedded server: %v", err)
+	}
+}
