@@ -19,20 +19,13 @@ func installed(t *testing.T) (home string) {
 	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
 		return home
 	}
-	const debian = "file:/usr/share/java/"
-	if _, err := os.Stat(strings.TrimPrefix(debian, "file:") + "zookeeper.jar"); err != nil {
+	const jars = "/usr/share/java/"
+	if _, err := os.Stat(jars + "zookeeper.jar"); err != nil {
 		curatortest.Real(t) // fails or skips the test
 	}
-	line := "Class-Path:"
+	manifest := "Manifest-Version: 1.0\r\nClass-Path:"
 	for _, name := range []string{"zookeeper", "slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"} {
-		line += " " + debian + name + ".jar"
-	}
-	manifest := "Manifest-Version: 1.0\r\n"
-	for rest, most := line, 70; rest != ""; rest, most = rest[min(most, len(rest)):], 69 { // a line has at most 72 bytes
-		if most == 69 {
-			manifest += "\r\n "
-		}
-		manifest += rest[:min(most, len(rest))]
+		manifest += "\r\n  file:" + jars + name + ".jar" // a line that begins with a space goes on with the one before
 	}
 	return release(t, manifest+"\r\n\r\n")
 }
