@@ -2,8 +2,10 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/go-curator/curator/internal/verify/chaos"
+	"github.com/go-curator/curator/internal/verify/chaos/history"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 func TestMain(m *testing.M) {
@@ -59,6 +63,44 @@ func TestMisuse(t *testing.T) {
 	} {
 		if report, err := chaos.Run(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), "chaos: ") {
 			t.Errorf("%s: the error %v, and %v", name, err, report)
+		}
+	}
+}
+
+// An operation takes the place of the faults: workers keep their leases, unless it is one that costs them. Its
+// error is that of the run.
+func TestOperate(t *testing.T) {
+	c := chaos.Config{Workers: 1, Workloads: []string{"mutex"}, WithoutModel: true, Skipf: t.Skipf, Session: 10 * time.Second}
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		do   func(servers *curatortest.Ensemble) error
+		want string
+	}{
+		"a restart":         {func(servers *curatortest.Ensemble) error { servers.Member(0).Restart(); return nil }, ""},
+		"a failure of a TB": {func(servers *curatortest.Ensemble) error { servers.Member(7); return broken }, "Member(7)"},
+	} {
+		report, err := chaos.Operate(t.Context(), c, chaos.Operation{
+			Servers: []curatortest.Option{curatortest.WithAdminServer()},
+			Do: func(ctx context.Context, servers *curatortest.Ensemble, note func(history.Event)) error {
+				if servers.Member(0).AdminPort() == 0 {
+					t.Error("the servers do not have the option")
+				}
+				note(history.Event{At: history.Now(), Kind: history.Fault, Text: name})
+				return tt.do(servers)
+			},
+		})
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		noted := slices.ContainsFunc(report.Events(), func(e history.Event) bool { return e.Kind == history.Fault && e.Text == name })
+		if len(report.Violations) > 0 || report.Losses > 0 || report.Holds["mutex"] == 0 || !noted {
+			t.Errorf("%s: noted %t, %v", name, noted, report)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Report struct {
 	run check.Run
 }
 
+// Events returns all events of the run, in the order of their times.
+func (r Report) Events() []history.Event { return r.run.Events }
+
 func newReport(c Config, judged check.Run, result check.Result) Report {
 	return Report{Result: result, Config: c, run: judged}
 }

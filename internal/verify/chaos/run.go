@@ -17,16 +17,35 @@ import (
 	"github.com/go-curator/curator/internal/verify/chaos/worker"
 	"github.com/go-curator/curator/internal/verify/realservers"
 	"github.com/go-curator/curator/internal/wait"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // Run starts servers and workers, attacks them, and returns what was found. Its error says why
 // there is no verdict; violations are in the report. It takes about half a minute longer than the
 // attack. When ctx ends the attack does, and the rest takes its course.
-func Run(ctx context.Context, c Config) (report Report, err error) {
+func Run(ctx context.Context, c Config) (Report, error) { return conduct(ctx, c, nil) }
+
+// Operation is what an operator does to the servers while the workers work, such as an upgrade.
+type Operation struct {
+	// Servers has more options of the servers.
+	Servers []curatortest.Option
+	// Do does it. It may note events of its own. Clients that it has made must have ended when it returns,
+	// because what they leave counts as left over. Its error says that it could not be done: then there is
+	// no verdict. It runs on one goroutine, on which alone the methods of servers may be called that fail a
+	// test.
+	Do func(ctx context.Context, servers *curatortest.Ensemble, note func(history.Event)) error
+}
+
+// Operate is Run with an operation in place of the nemesis: Duration, Faults and Pace say nothing. All workers
+// know all servers, and have the session policy, so that a good operation costs none of them a lease.
+func Operate(ctx context.Context, c Config, o Operation) (Report, error) { return conduct(ctx, c, &o) }
+
+// conduct is Run, or Operate if there is an operation.
+func conduct(ctx context.Context, c Config, o *Operation) (report Report, err error) {
 	if c, err = c.defaults(); err != nil {
 		return report, fmt.Errorf("chaos: %w", err)
 	}
-	r := &run{Config: c, stage: &stage{}}
+	r := &run{Config: c, stage: &stage{}, operation: o}
 	begin := time.Now()
 	defer func() {
 		err = errors.Join(append([]error{err}, r.close(report)...)...)
@@ -56,8 +75,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	return report, nil
 }
 
-// attack has the nemesis work for the duration of the run.
+// attack has the nemesis work for the duration of the run, or does the operation.
 func (r *run) attack(ctx context.Context) (made, missed map[string]int, err error) {
+	if r.operation != nil {
+		return nil, nil, r.operate(ctx)
+	}
 	n, err := nemesis.New(nemesis.Target{
 		Servers: r.servers, Workers: r.workers, Foreign: r.foreign, Operator: r.operator, Locks: r.lockPaths(), Clocks: r.clocks,
 		Session: r.Session, Tick: r.tick(), SessionOf: r.recorder.sessionOf, Note: r.recorder.note,
@@ -77,6 +99,15 @@ func (r *run) attack(ctx context.Context) (made, missed map[string]int, err erro
 	telling.Wait()
 	made, missed = n.Made()
 	return made, missed, nil
+}
+
+// operate does the operation.
+func (r *run) operate(ctx context.Context) (err error) {
+	broken := r.stage.try(func() { err = r.operation.Do(ctx, r.servers, r.recorder.note) })
+	if broken != nil {
+		return broken
+	}
+	return err
 }
 
 // settle heals everything, and waits until everybody is served. It returns how long that took.

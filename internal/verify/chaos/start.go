@@ -36,19 +36,20 @@ const root = "/chaos"
 // run is a run.
 type run struct {
 	Config
-	stage    *stage
-	recorder *recorder
-	dir      string // for programs and for what the workers say
-	servers  *curatortest.Ensemble
-	store    *store.Server
-	operator *framework.Client
-	workers  []*fleet.Member
-	foreign  []*fleet.Member
-	absent   []string // what this machine does not have: foreign workers, clocks
-	library  *wallclock.Library
-	clocks   []nemesis.Clock
-	misdated int
-	dropped  int
+	operation *Operation // nil for the nemesis
+	stage     *stage
+	recorder  *recorder
+	dir       string // for programs and for what the workers say
+	servers   *curatortest.Ensemble
+	store     *store.Server
+	operator  *framework.Client
+	workers   []*fleet.Member
+	foreign   []*fleet.Member
+	absent    []string // what this machine does not have: foreign workers, clocks
+	library   *wallclock.Library
+	clocks    []nemesis.Clock
+	misdated  int
+	dropped   int
 }
 
 // progress says how the run goes.
@@ -107,7 +108,11 @@ func (r *run) startServers() {
 		tb = skippable{r.stage, r.Skipf}
 	}
 	const syncLimit = 5 // ticks, as in ZooKeeper's sample configuration
-	r.servers = curatortest.RealEnsemble(tb, serverCount, curatortest.WithTickTime(r.tick()), curatortest.WithSyncLimit(syncLimit))
+	opts := []curatortest.Option{curatortest.WithTickTime(r.tick()), curatortest.WithSyncLimit(syncLimit)}
+	if r.operation != nil {
+		opts = append(opts, r.operation.Servers...)
+	}
+	r.servers = curatortest.RealEnsemble(tb, serverCount, opts...)
 }
 
 // startOperator starts the client of the run itself, and makes the nodes that workers need.
@@ -149,8 +154,8 @@ func (r *run) newWorkers(ctx context.Context) error {
 	}
 	for i := range r.Workers {
 		s := r.settings(fmt.Sprintf("go-%d", i), uint64(i))
-		s.SessionPolicy = i%2 == 1
-		if i < serverCount-1 { // these two are cut off with their server
+		s.SessionPolicy = i%2 == 1 || r.operation != nil
+		if i < serverCount-1 && r.operation == nil { // these two are cut off with their server
 			s.Connect = r.servers.Member(i).ConnectString()
 		}
 		r.workers = append(r.workers, fleet.New(inGo, s, r.dir, r.recorder.note))
@@ -198,7 +203,7 @@ func (r *run) settings(name string, number uint64) worker.Settings {
 
 // newClocks makes a wall clock for each server, if they are to be stepped and this machine can do it.
 func (r *run) newClocks(ctx context.Context) error {
-	if len(r.Faults) > 0 && !slices.Contains(r.Faults, nemesis.WallClock) {
+	if r.operation != nil || len(r.Faults) > 0 && !slices.Contains(r.Faults, nemesis.WallClock) {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "chaos-clocks-")

@@ -41,7 +41,7 @@ func (s *servers) settle(ctx context.Context, r rule) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	for {
-		if s.whole() && s.writable(ctx, r) && s.whole() {
+		if realservers.Whole(s.Members()) && s.writable(ctx, r) && realservers.Whole(s.Members()) {
 			return nil
 		}
 		err := wait.For(ctx, 50*time.Millisecond)
@@ -61,21 +61,6 @@ func (s *servers) describe() string {
 		fmt.Fprintf(&b, "\nserver %d, mode %q:\n%s", i, m.Mode(), m.Log())
 	}
 	return b.String()
-}
-
-// whole reports whether there is one leader and the others follow it.
-func (s *servers) whole() bool {
-	leaders := 0
-	for _, m := range s.Members() {
-		switch m.Mode() {
-		case "leader":
-			leaders++
-		case "follower":
-		default:
-			return false
-		}
-	}
-	return leaders == 1
 }
 
 // writable reports whether a write through each server succeeds within a short time.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // Client starts a client that logs nothing, and waits for its session. It is an error if the servers grant
@@ -68,6 +69,21 @@ func Ask(ctx context.Context, address, word string) (answer []byte, err error) {
 		return nil, err
 	}
 	return io.ReadAll(conn)
+}
+
+// Whole tells whether one of the members of an ensemble leads, and all others follow it.
+func Whole(members []*curatortest.Member) bool {
+	leaders := 0
+	for _, m := range members {
+		switch m.Mode() {
+		case "leader":
+			leaders++
+		case "follower":
+		default:
+			return false
+		}
+	}
+	return leaders == 1
 }
 
 // Each calls do for all items, at most so many of them at the same time, and waits for all calls. If most is
