@@ -17,6 +17,7 @@ SEED        ?= 0
 CHAOSFLAGS  ?=
 ZOOKEEPER   ?=
 MATRIXFLAGS ?=
+ROLLINGFLAGS ?=
 PROGRAMS    ?=
 PROGRAMSFLAGS ?=
 DIST        ?= dist
@@ -192,6 +193,10 @@ ensemble-proof: ### break real ensembles in many ways, and see that no two clien
 .PHONY: chaos
 chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a random one), and judge what they did; CHAOSFLAGS='-runs 10' makes more of them
 	$(GO) run ./tools/verify chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
+
+.PHONY: rolling
+rolling: ### upgrade a real ensemble from 3.6 to 3.8 and 3.9, one server at a time, and back, under load; needs the releases of make servers; ROLLINGFLAGS adds flags
+	$(GO) run ./tools/verify rolling $(ROLLINGFLAGS)
 
 .PHONY: programs
 programs: setup ### run programs of others on framework/zk, and compare with their own driver, in half an hour; PROGRAMS=vault,gokit chooses, PROGRAMSFLAGS='-write docs/programs.md' writes the page; needs the network

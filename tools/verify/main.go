@@ -6,6 +6,7 @@
 //	go run ./tools/verify ensemble   # two clients and one lock while a real ensemble breaks, in many ways
 //	go run ./tools/verify matrix     # the tests with real servers, on several releases of ZooKeeper
 //	go run ./tools/verify load       # the load of idle clients that hold locks on their servers
+//	go run ./tools/verify rolling    # a rolling upgrade of a real ensemble, and back, under the load of all recipes
 //
 // With -h a subcommand explains itself and its flags. The packages below internal/verify do the work, and
 // say what it proves; docs/robustness.md, docs/lock-model.md and docs/mutants.md say what was found.
@@ -31,7 +32,7 @@ import (
 )
 
 func subcommands() []subcommand {
-	return []subcommand{exploring(), attacking(), mutating(), breaking(), crossing(), measuring()}
+	return []subcommand{exploring(), attacking(), mutating(), breaking(), crossing(), measuring(), upgrading()}
 }
 
 func main() {
