@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config, out, progress io.Writer) error {
 		Session: c.Session, Seed: c.Seed, Workloads: c.Workloads, WithoutForeign: !c.Foreign, WithoutModel: true, Progress: progress, Log: c.Log,
 	}, chaos.Operation{
 		Servers: []curatortest.Option{
-			curatortest.WithRelease(c.Releases[0].Home), curatortest.WithReconfig(), curatortest.WithAdminServer(),
+			curatortest.WithHome(c.Releases[0].Home), curatortest.WithReconfig(), curatortest.WithAdminServer(),
 		},
 		Do: r.roll,
 	})

@@ -131,12 +131,12 @@ func (r *roller) describe(i int) string {
 
 // restart restarts a server with another release, or with that of before if it refuses.
 func (r *roller) restart(ctx context.Context, m *curatortest.Member, from, to matrix.Release) (refused string, err error) {
-	err = m.RestartRelease(to.Home)
+	err = m.RestartWith(to.Home)
 	version := to.Version
 	if errors.Is(err, curatortest.ErrNotServing) {
 		_, _ = fmt.Fprintf(r.progress, "%v\n", err) // the row has what counts
 		refused, version = "refused: "+words(m.Log()), from.Version
-		err = m.RestartRelease(from.Home)
+		err = m.RestartWith(from.Home)
 	}
 	if err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (r *roller) restart(ctx context.Context, m *curatortest.Member, from, to ma
 // restore restarts servers with the release of before, because the ensemble does not go on with another one.
 func (r *roller) restore(ctx context.Context, changed []*curatortest.Member, from matrix.Release) error {
 	for _, m := range changed {
-		if err := m.RestartRelease(from.Home); err != nil {
+		if err := m.RestartWith(from.Home); err != nil {
 			return err
 		}
 		if err := r.awaitWhole(ctx, m, from.Version); err != nil {
