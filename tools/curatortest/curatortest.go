@@ -46,8 +46,8 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.realOnly != "" {
-		return nil, fmt.Errorf("%w: %s: an embedded server is not an ensemble", ErrInvalidOption, c.realOnly)
+	if c.only.real != "" {
+		return nil, fmt.Errorf("%w: %s: an embedded server is not an ensemble", ErrInvalidOption, c.only.real)
 	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest

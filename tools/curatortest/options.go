@@ -28,16 +28,18 @@ type config struct {
 	plainTypes bool
 	admin      bool
 	listen     string
-	release    string // of WithRelease
 	home       string // the folder of WithHome
 	ticks      ticks
 	nodes      []node            // the nodes of WithNodes, parents first
 	settings   map[string]string // lines of a real server's zoo.cfg
-	realOnly   string            // the first option that only real servers have
+	only       only
 	err        error
 
 	environment func(i int) []string // of a real server; nil for nothing more
 }
+
+// only is the first option that only one kind of server has, with that kind.
+type only struct{ real, embedded string }
 
 // ticks are limits in a real server's configuration, in ticks.
 type ticks struct{ init, sync int }
@@ -121,7 +123,7 @@ func ticksOption(name string, n int, set func(*config)) Option {
 		if n < 1 {
 			c.invalid(name, "it must be at least one tick")
 		}
-		c.realOnly = cmp.Or(c.realOnly, name)
+		c.only.real = cmp.Or(c.only.real, name)
 		set(c)
 	})
 }
@@ -173,7 +175,7 @@ func refusedNode(n node, code jute.Code) error {
 func WithSettings(settings map[string]string) Option {
 	given := maps.Clone(settings)
 	return option(func(c *config) {
-		c.realOnly = cmp.Or(c.realOnly, "WithSettings")
+		c.only.real = cmp.Or(c.only.real, "WithSettings")
 		for name, value := range given {
 			if why := settingMistake(name, value); why != "" {
 				c.invalid("WithSettings", why)
@@ -243,13 +245,13 @@ func WithContainerMaxNeverUsed(d time.Duration) Option {
 // WithRelease sets the release of ZooKeeper that the embedded server answers as: "3.8.0", the default,
 // "3.8.6" or "3.9.5". docs/embedded-server.md has the differences. A program that is tested with an old and a
 // new one will run on those between them. It changes what clients are answered, and the version in
-// four-letter words; it adds nothing that the embedded server lacks. A real server refuses this option: it is
-// the release that is installed.
+// four-letter words; it adds nothing that the embedded server lacks. A real server refuses this option: see
+// [WithHome].
 func WithRelease(release string) Option {
 	return option(func(c *config) {
 		for _, r := range tree.Releases() {
 			if r.String() == release {
-				c.zookeeper.Release, c.release = r, release
+				c.zookeeper.Release, c.only.embedded = r, cmp.Or(c.only.embedded, "WithRelease")
 				return
 			}
 		}
@@ -347,7 +349,7 @@ func WithReadOnlyMode() Option {
 // ZooKeeper and with Debian's package. An embedded server refuses this option.
 func WithAdminServer() Option {
 	return option(func(c *config) {
-		c.realOnly = cmp.Or(c.realOnly, "WithAdminServer")
+		c.only.real = cmp.Or(c.only.real, "WithAdminServer")
 		c.admin = true
 	})
 }

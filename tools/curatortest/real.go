@@ -84,8 +84,8 @@ func newEnsemble(n int, opts []Option) (*Ensemble, error) {
 	if c.virtual || c.listen != "" {
 		return nil, fmt.Errorf("%w: Virtual, WithListen: real servers use sockets, on free ports", ErrInvalidOption)
 	}
-	if c.release != "" {
-		return nil, fmt.Errorf("%w: WithRelease: real servers are of the release that is installed; WithHome names another", ErrInvalidOption)
+	if c.only.embedded != "" {
+		return nil, fmt.Errorf("%w: %s: only the embedded server has it", ErrInvalidOption, c.only.embedded)
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("%w: %d servers", ErrInvalidOption, n)

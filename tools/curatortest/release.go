@@ -37,7 +37,7 @@ func WithHome(home string) Option {
 		if home == "" {
 			c.invalid("WithHome", "the folder is empty")
 		}
-		c.realOnly = cmp.Or(c.realOnly, "WithHome")
+		c.only.real = cmp.Or(c.only.real, "WithHome")
 		c.home = home
 	})
 }
