@@ -33,6 +33,8 @@ type Config struct {
 	FirstZxid int64
 	// Release is the release of ZooKeeper that the server answers as. The default is 3.8.0.
 	Release tree.Release
+	// Keeper says what the server does as ClickHouse Keeper does it. The default is nothing.
+	Keeper Keeper
 	// Logger is told, at debug level, of connections refused and sessions ended; as warnings,
 	// of quotas that are exceeded and, at most once a minute, that connections cannot be
 	// accepted. The default is silent.
@@ -70,5 +72,9 @@ func (c Config) negotiate(d time.Duration) time.Duration {
 
 // tree returns what the server's state needs of c.
 func (c Config) tree() tree.Config {
-	return tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid, MaxNeverUsed: c.ContainerMaxNeverUsed, Release: c.Release}
+	config := tree.Config{TickTime: c.TickTime, FirstZxid: c.FirstZxid, MaxNeverUsed: c.ContainerMaxNeverUsed, Release: c.Release}
+	if c.Keeper.NewSessions {
+		config.FirstSession = 1
+	}
+	return config
 }

@@ -36,6 +36,11 @@ func (s *Server) received(c *conn, frame []byte) (goesOn bool, exceeded []tree.E
 	}
 	s.state.Touch(s.clock.now(), c.client.Session)
 	body := d.Rest()
+	if s.config.Keeper.drops(header.Op, body) {
+		s.config.Logger.Debug("unknown request", "op", jute.OpName(header.Op), "session", c.client.Session.ID())
+		s.cut(c)
+		return false, nil
+	}
 	fate := s.rules.use(target{header.Op, c.client.Session.ID(), body})
 	switch {
 	case fate.failing:
@@ -85,7 +90,7 @@ func (s *Server) do(c *conn, header jute.RequestHeader, body []byte) []tree.Exce
 func (s *Server) connect(c *conn, frame []byte) {
 	var req jute.ConnectRequest
 	d := jute.NewDecoder(frame)
-	if req.Decode(d); d.Err() != nil || req.LastZxidSeen > s.state.Zxid() {
+	if req.Decode(d); d.Err() != nil || req.LastZxidSeen > s.state.Zxid() && !s.config.Keeper.NewSessions {
 		// A client that has seen a later zxid must not see an older tree.
 		s.config.Logger.Debug("connection refused", "remote", c.net.RemoteAddr(), "seen", req.LastZxidSeen)
 		s.cut(c)
@@ -104,7 +109,7 @@ func (s *Server) connect(c *conn, frame []byte) {
 		c.notBefore = time.Now().Add(fate.delay)
 	}
 	c.mute = fate.cutAfter
-	c.send(encode(grant(sess), flag(len(d.Rest()) > 0)))
+	c.send(encode(grant(sess), flag(len(d.Rest()) > 0 && !s.config.Keeper.NewSessions)))
 	if sess == nil || fate.cutAfter {
 		s.finish(c)
 		return
@@ -119,6 +124,9 @@ func (s *Server) connect(c *conn, frame []byte) {
 // for one cuts the connection that has it, even if the password is wrong.
 func (s *Server) admitSession(req jute.ConnectRequest) *tree.Session {
 	timeout, now := s.config.negotiate(time.Duration(req.TimeOut)*time.Millisecond), s.clock.now()
+	if s.config.Keeper.NewSessions {
+		return s.state.CreateSession(now, timeout, make([]byte, passwordLen))
+	}
 	if req.SessionID == 0 {
 		return s.state.CreateSession(now, timeout, newPassword())
 	}

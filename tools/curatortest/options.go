@@ -218,6 +218,24 @@ func WithLatency(d time.Duration) Option {
 	})
 }
 
+// WithKeeper makes an embedded server do two things as ClickHouse Keeper does them, up to its release 25.10.
+// They show whether a program is safe on Keeper:
+//
+//   - Whenever a client connects, it gets a new session, whatever session it asks to continue, and is not
+//     told that the old one is over. The old session, with its ephemeral nodes, lives on until its timeout.
+//   - A request that Keeper does not know ends the connection without an answer: create2, createContainer,
+//     createTTL, addWatch, setWatches, setWatches2, removeWatches, checkWatches, multiRead, getEphemerals,
+//     getAllChildrenNumber, whoAmI and reconfig, also within a transaction.
+//
+// Everything else is as without the option. It is not all that is different on Keeper, see docs/platforms.md. Real servers
+// refuse it. There is nothing like it in Java.
+func WithKeeper() Option {
+	return option(func(c *config) {
+		c.only.embedded = cmp.Or(c.only.embedded, "WithKeeper")
+		c.zookeeper.Keeper = zkserver.Keeper{NewSessions: true, DropUnknown: true}
+	})
+}
+
 // WithContainerCheckInterval sets how often the server removes empty containers, and TTL
 // nodes whose time has passed. The default is 60 s.
 func WithContainerCheckInterval(d time.Duration) Option {

@@ -260,3 +260,15 @@ func Paths(op jute.Op, body []byte) []string {
 		return nil
 	}
 }
+
+// Ops returns the operations of a request: that of its header and, for a multi that can be read, those in it.
+func Ops(op jute.Op, body []byte) []jute.Op {
+	all := []jute.Op{op}
+	if op == jute.OpMulti {
+		ops, _ := split(jute.NewDecoder(body), multiBodies)
+		for _, o := range ops {
+			all = append(all, o.op)
+		}
+	}
+	return all
+}

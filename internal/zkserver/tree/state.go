@@ -34,6 +34,9 @@ type Config struct {
 	MaxNeverUsed time.Duration
 	// Release is the release of ZooKeeper to answer as, 3.8.0 by default.
 	Release Release
+	// FirstSession is the id of the first session, also behind Clear. 0 is an id that is made of the time,
+	// as ZooKeeper makes it.
+	FirstSession int64
 }
 
 // State is what a server knows. It is made by New.
@@ -61,7 +64,7 @@ func New(start time.Time, config Config) *State {
 		nodes:     newNodes(),
 		zxid:      config.FirstZxid,
 		sessions:  map[int64]*Session{},
-		nextID:    firstSessionID(start),
+		nextID:    cmp.Or(config.FirstSession, firstSessionID(start)),
 		data:      newWatchTable(config.Release),
 		children:  newWatchTable(config.Release),
 		quotas:    quotas{},
@@ -150,11 +153,13 @@ func (st *State) Reload(now time.Time) {
 }
 
 // Clear returns the state of a server that starts with an empty disk in the place of this
-// one. It gives no session an id that this one has given.
+// one. It gives no session an id that this one has given, unless the ids have a FirstSession.
 func (st *State) Clear(now time.Time, config Config) *State {
 	fresh := New(now, config)
 	fresh.start = st.start
-	fresh.nextID = max(fresh.nextID, st.nextID)
+	if config.FirstSession == 0 {
+		fresh.nextID = max(fresh.nextID, st.nextID)
+	}
 	return fresh
 }
 
