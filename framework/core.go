@@ -249,6 +249,10 @@ func (c *core) onEvent(e zkconn.Event) {
 		c.in.Log(func() {
 			c.cfg.client.Logger.Warn("zookeeper servers are behind what this client has seen, and all of them refuse it: it begins anew, as if they had lost their data")
 		})
+	case zkconn.Unknown:
+		c.in.Log(func() {
+			c.cfg.client.Logger.Warn("zookeeper servers do not do all that ZooKeeper does", "reason", e.Err)
+		})
 	case zkconn.Disconnected:
 		c.in.Log(func() { c.in.Telemetry().Disconnected(e.Server, e.Err) })
 	case zkconn.Asked:

@@ -46,6 +46,7 @@ func (p *createParams) spec(path string) zkclient.NodeSpec {
 		Data: p.data, DefaultData: !p.dataGiven, Compressed: compressed(p.compressed, p.uncompressed),
 		Parents: parents(p.parents, p.containers), ACLOnParents: p.aclOnParents, Protection: p.protection,
 		Idempotent: p.idempotent, OrSet: p.orSet || p.orSetVersionGiven, OrSetVersion: zkclient.AnyVersion,
+		Times: p.stat != nil,
 	}
 	if p.aclGiven {
 		spec.ACL = zkclient.NewACL(p.acl)

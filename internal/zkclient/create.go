@@ -135,8 +135,23 @@ func (cr *creation) send(ctx context.Context, conn *zkconn.Conn) error {
 		}
 		return calls[1].Err
 	}
+	if cr.spec.Times && created.Stat.Ctime == 0 {
+		cr.addTimes(ctx, conn, &created)
+	}
 	cr.note(created.Path, created.Stat, create.Session, siblings.Children)
 	return nil
+}
+
+// addTimes reads the times of a node that was created by a server that does not answer with its Stat: zkconn has made that
+// of the request. If they cannot be read they stay zero, because the node is made all the same.
+func (cr *creation) addTimes(ctx context.Context, conn *zkconn.Conn, created *jute.Create2Response) {
+	look := zkconn.Exists(created.Path, nil)
+	if err := conn.Do(ctx, 0, look); err != nil {
+		return
+	}
+	if now := look.Stat(); now != nil && now.Czxid == created.Stat.Czxid {
+		created.Stat.Ctime, created.Stat.Mtime = now.Ctime, now.Ctime
+	}
 }
 
 // note keeps the node as the result.

@@ -86,6 +86,9 @@ func createMissing(ctx context.Context, conn *zkconn.Conn, nodes []missingNode) 
 			if err != nil {
 				return false, err
 			}
+			if !conn.HasContainers() {
+				asPersistent(create)
+			}
 			creates = append(creates, create)
 		} else if look.Err != nil && !errors.Is(look.Err, zkconn.ErrNoAuth) { // one that may not be read is there
 			return false, look.Err
@@ -106,6 +109,14 @@ func createMissing(ctx context.Context, conn *zkconn.Conn, nodes []missingNode) 
 		}
 	}
 	return true, nil
+}
+
+// asPersistent makes the create of a container that of a persistent node.
+func asPersistent(create *zkconn.Call) {
+	if create.Op == jute.OpCreateContainer {
+		create.Op = jute.OpCreate2
+		create.Req.(*jute.CreateRequest).Flags = 0
+	}
 }
 
 // createContainer creates a container without data.

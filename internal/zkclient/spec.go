@@ -77,6 +77,7 @@ type NodeSpec struct {
 	OrSetVersion int32
 	// Repeat: it may be tried again although an earlier try may have been applied, as with Protection always.
 	Repeat bool
+	Times  bool // the times of the node are read, if the server does not answer with its Stat
 	// Made is called by Create with the node's Stat. Nil does nothing.
 	Made func(jute.Stat)
 }

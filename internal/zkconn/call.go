@@ -12,6 +12,7 @@ type Call struct {
 	Op       jute.Op
 	vital    bool // a refusal ends the connection
 	answered bool
+	plain    bool // create was sent in place of create2
 
 	Req jute.Record // nil for a request without a body
 	Res jute.Record // what the answer is decoded into; nil when it has no body
@@ -207,7 +208,7 @@ func (c *Call) decode(r reply) error {
 	if c.Err != nil || c.Res == nil {
 		return nil //nolint:nilerr // the server's refusal is an answer
 	}
-	if err := jute.Decode(r.body, c.Res); err != nil {
+	if err := c.decodeBody(r.body); err != nil {
 		c.answered = false
 		return fmt.Errorf("answer to %s: %w", jute.OpName(c.Op), err)
 	}
@@ -215,6 +216,14 @@ func (c *Call) decode(r reply) error {
 		res.explain(c.Req)
 	}
 	return nil
+}
+
+// decodeBody decodes the body of an answer.
+func (c *Call) decodeBody(body []byte) error {
+	if c.plain {
+		return c.decodePlain(body)
+	}
+	return jute.Decode(body, c.Res)
 }
 
 // MultiOp is one operation of a multi: create2, createContainer, delete, setData or check.

@@ -91,7 +91,7 @@ func TestCloseWhileTheSessionOpens(t *testing.T) {
 		synctest.Wait()
 		go func() {
 			synctest.Wait() // Close has given the handshake up
-			r := jute.ConnectResponse{TimeOut: 4000, SessionID: 7, Passwd: make([]byte, 16)}
+			r := jute.ConnectResponse{TimeOut: 4000, SessionID: 7, Passwd: password}
 			answer <- frame(jute.AppendBool(r.Append(nil), false))
 		}()
 		t.closeAtOnce(nil)

@@ -32,6 +32,7 @@ type fixture struct {
 
 	mu     sync.Mutex
 	events []zkconn.Event
+	all    []zkconn.Event // also those that took has returned
 }
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -59,7 +60,7 @@ func (t *fixture) connect(server string, dial dialFunc, change func(*zkconn.Conf
 		OnEvent: func(e zkconn.Event) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.events = append(t.events, e)
+			t.events, t.all = append(t.events, e), append(t.all, e)
 		},
 	}
 	if change != nil {
@@ -371,8 +372,13 @@ func frame(payload []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...)
 }
 
-func welcome() []byte {
-	r := jute.ConnectResponse{TimeOut: int32(timeout / time.Millisecond), SessionID: 7, Passwd: make([]byte, 16)}
+// password is what ZooKeeper's sessions have, and ClickHouse Keeper's have not.
+var password = []byte("a password of 16")
+
+func welcome() []byte { return welcomeWith(password) }
+
+func welcomeWith(password []byte) []byte {
+	r := jute.ConnectResponse{TimeOut: int32(timeout / time.Millisecond), SessionID: 7, Passwd: password}
 	return frame(jute.AppendBool(r.Append(nil), false))
 }
 

@@ -108,7 +108,7 @@ func TestDriverFrames(t *testing.T) {
 	)
 	synctest.Test(t, func(t *testing.T) {
 		j := journal{begin: time.Now()}
-		s := script{serve: func(_ int, c net.Conn) { answer(piecemeal{c}) }}
+		s := script{serve: func(_ int, c net.Conn) { answerBehind(welcomeWith(make([]byte, 16)), piecemeal{c}) }}
 		cut := make(chan net.Conn, 2)
 		conn, events := driver(t, timeout, j.through(func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(ctx, network, address)

@@ -373,6 +373,13 @@ func (e *ephemerals) giveUp(why error) Event {
 	return Event{Kind: EphemeralsLarge, Session: e.session, Bytes: e.size, Limit: e.limit, Err: join(errNotListed, why)}
 }
 
+// unlimited has no create refused: the servers are no ZooKeeper, and have no such transaction.
+func (e *ephemerals) unlimited() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.recount.off = true
+}
+
 // figures returns the count, which may be too high, and the limit, zero for none.
 func (e *ephemerals) figures() (size, limit int) {
 	e.mu.Lock()
@@ -381,16 +388,4 @@ func (e *ephemerals) figures() (size, limit int) {
 		limit = 0
 	}
 	return e.size, limit
-}
-
-// cutString takes a string off the beginning of an answer.
-func cutString(answer []byte) (s, rest []byte, ok bool) {
-	if len(answer) < 4 {
-		return nil, nil, false
-	}
-	n := int(int32(binary.BigEndian.Uint32(answer)))
-	if n < 0 || n > len(answer)-4 {
-		return nil, nil, false
-	}
-	return answer[4 : 4+n], answer[4+n:], true
 }

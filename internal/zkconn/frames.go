@@ -92,3 +92,15 @@ func refusedReads(frame []byte) error {
 	}
 	return fmt.Errorf("%w (a connect reply of %d bytes)", ErrNotZooKeeper, len(frame))
 }
+
+// cutString takes a string off the beginning of an answer.
+func cutString(answer []byte) (s, rest []byte, ok bool) {
+	if len(answer) < 4 {
+		return nil, nil, false
+	}
+	n := int(int32(binary.BigEndian.Uint32(answer)))
+	if n < 0 || n > len(answer)-4 {
+		return nil, nil, false
+	}
+	return answer[4 : 4+n], answer[4+n:], true
+}

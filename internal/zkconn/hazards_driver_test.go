@@ -100,8 +100,11 @@ func (s *script) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 // answer welcomes a client and answers all of its requests with success, until it goes.
-func answer(c net.Conn) {
-	if _, err := c.Write(welcome()); err != nil {
+func answer(c net.Conn) { answerBehind(welcome(), c) }
+
+// answerBehind is answer with another welcome.
+func answerBehind(welcome []byte, c net.Conn) {
+	if _, err := c.Write(welcome); err != nil {
 		return
 	}
 	for {

@@ -53,6 +53,7 @@ type owner interface {
 // the Conn.
 type shared struct {
 	lease      lease.Session
+	unknown    unknownRequests
 	persistent subscriptions
 	ephemerals ephemerals
 	lists      lists
@@ -206,7 +207,8 @@ func (m *muxConn) limit(n int) {
 	m.requests.gate.limit = n
 }
 
-// admit queues a batch, or returns ErrPersistentWatch or an *EphemeralsTooLarge; m.mu is held. One without calls is for its turn alone.
+// admit queues a batch, or returns ErrPersistentWatch, ErrUnimplemented or an *EphemeralsTooLarge; m.mu is held. One without
+// calls is for its turn alone.
 func (m *muxConn) admit(b *batch) error {
 	if len(b.calls) == 0 {
 		b.finish(nil)
@@ -214,6 +216,9 @@ func (m *muxConn) admit(b *batch) error {
 	}
 	if slices.ContainsFunc(b.calls, m.watches.persistent.conflicts) {
 		return ErrPersistentWatch
+	}
+	if err := m.shared.unknown.replaceUnknown(b); err != nil {
+		return err
 	}
 	if err := m.admitEphemerals(b); err != nil {
 		return err
@@ -272,9 +277,13 @@ func (m *muxConn) admitNext() (deliver bool) {
 }
 
 // enqueue sends calls whose answers nobody waits for; m.mu is held. On a dead connection it does
-// nothing. A call that is too long for a frame is left out: no server has a watch on so long a path.
+// nothing. A call that is too long for a frame is left out: no server has a watch on so long a path. So is one that the
+// servers do not know: the server's watch ends with the connection.
 func (m *muxConn) enqueue(calls ...*Call) {
 	for _, call := range calls {
+		if m.shared.unknown.has(call.Op) {
+			continue
+		}
 		if b, err := newBatch([]*Call{call}, maxFrame); err == nil && m.err == nil {
 			m.requests.add(outgoing{batch: b})
 		}
@@ -329,8 +338,11 @@ func (m *muxConn) leaveGate(turn *batch) {
 func (m *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err != nil || m.writeFailed {
+	switch {
+	case m.err != nil, m.writeFailed:
 		return nil, nil
+	case m.shared.unknown.has(jute.OpAddWatch):
+		return nil, ErrUnimplemented
 	}
 	m.watches.persistent.add(sub)
 	b, err := newBatch([]*Call{m.watches.persistent.adjusting(sub.path)}, limit)

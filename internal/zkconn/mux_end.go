@@ -22,12 +22,22 @@ func (m *muxConn) fail(err error) {
 	if !m.stop(err) {
 		return
 	}
+	if hungUp(err) {
+		m.hungUp()
+	}
 	m.owner.died(m, err)
 	m.endCalls(err)
 	m.delivery.end()
 	// This ends reads and writes at once. The writer closes the connection, which for TLS
 	// may take seconds.
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
+}
+
+// hungUp notes which requests the server has not answered.
+func (m *muxConn) hungUp() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shared.unknown.onEnd(m.requests.pending.waiting())
 }
 
 // stop has the connection take and give nothing from now on. It reports whether it was in use.

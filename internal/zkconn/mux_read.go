@@ -222,6 +222,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 		m.onDriverReply(p)
 		return p, false, nil
 	}
+	m.shared.unknown.onAnswer(call, header.Err)
 	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
 		m.enqueue(m.watches.onReply(call, header.Err, header.Zxid, m.shared.eventIDs.Load())...)
 		if rest > 0 && call.Watch != nil { // the caller gets no answer
@@ -261,6 +262,12 @@ func (m *muxConn) onDriverReply(p pending) {
 	}
 }
 
+// keeperRejects is the version in the connect reply of a ClickHouse Keeper that serves nobody. ZooKeeper's is 0.
+const keeperRejects = 42
+
+// errRejected is an answer without a session. What stands in the place of its id is none.
+var errRejected = errors.New("the server accepts no session: it has no leader, or is too busy")
+
 // handshakeDone reads the connect reply, which the driver gets to see, too.
 func (m *muxConn) handshakeDone(frame []byte) error {
 	if len(frame) < minHandshake {
@@ -273,6 +280,8 @@ func (m *muxConn) handshakeDone(frame []byte) error {
 	}
 	m.readOnly = len(d.Rest()) > 0 && d.Bool()
 	switch {
+	case r.ProtocolVersion == keeperRejects:
+		return errRejected
 	case r.SessionID != 0 && r.TimeOut <= 0: // the driver would crash on its ticker
 		return fmt.Errorf("%w (a session of %d ms)", ErrNotZooKeeper, r.TimeOut)
 	case len(r.Passwd) > maxPasswd:

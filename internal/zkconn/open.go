@@ -47,6 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Conn, error) {
 	c.maxReply = cfg.MaxReply
 	c.ephemerals = ephemerals{limit: cfg.MaxBuffer, tell: c.reports.push, seed: maphash.MakeSeed()}
 	c.lists = lists{limit: min(cfg.MaxBuffer, cfg.MaxReply), tell: c.reports.push}
+	c.unknown.report = func(why error) { c.reports.push(Event{Kind: Unknown, Err: why}) }
 	c.lease.Start(lease.Options{
 		Asleep: cfg.Asleep, Margin: cfg.LossMargin, TrustAnswers: ctx.Value(trustAnswersKey{}) != nil, Wake: c.reports.wake,
 	})

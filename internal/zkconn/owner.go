@@ -11,7 +11,10 @@ import (
 	"github.com/go-curator/curator/state"
 )
 
-var errPresumedOver = errors.New("the session was presumed over before the server answered")
+var (
+	errPresumedOver = errors.New("the session was presumed over before the server answered")
+	errSameID       = errors.New("the server has granted another session with the id of the last one")
+)
 
 // prepare completes a connect request. The driver would resume the session of the last connection,
 // which may have been a read-only one. The last zxid outlives its session: a server that is behind
@@ -109,20 +112,39 @@ func (c *Conn) queueOpening(w *muxConn) error {
 	if err := c.link.keep(w); err != nil {
 		return err
 	}
-	return w.sendOwn(c.persistent.restoring(c.lastZxid.Load()))
+	return w.sendOwn(c.restoring())
+}
+
+// restoring returns the requests that set all persistent watches again. A server that does not know them has none: then
+// the subscriptions are those of calls that are about to fail.
+func (c *Conn) restoring() []*Call {
+	if c.unknown.has(jute.OpSetWatches2) {
+		return nil
+	}
+	return c.persistent.restoring(c.lastZxid.Load())
 }
 
 // takeSession notes the session of a connection that a server with a quorum has accepted. sent is when
 // the connect request was sent. c.mu is held.
 func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duration) error {
-	if r.SessionID == c.session.id && c.session.over {
-		return errPresumedOver // the next handshake asks for a new one
-	}
+	keeper := grantsNoPassword(r.Passwd)
 	fresh := r.SessionID != c.session.id
-	if fresh {
-		c.endSession(false)
+	switch {
+	case fresh:
+		// ZooKeeper says that a session is over. ClickHouse Keeper does not even look for it, and grants another one: the
+		// servers may keep the old one until its timeout.
+		c.endSession(true)
 		c.session = session{id: r.SessionID}
 		c.ephemerals.begin(r.SessionID)
+	case c.session.over:
+		return errPresumedOver // the next handshake asks for a new one
+	case keeper: // it has lost its data, and counts its sessions anew
+		c.endSession(true)
+		return errSameID
+	}
+	if keeper {
+		c.unknown.isKeeper()
+		c.ephemerals.unlimited()
 	}
 	c.session.timeout, c.session.passwd = w.timeout, r.Passwd
 	c.granted.Store(int64(w.timeout))
@@ -137,7 +159,7 @@ func (c *Conn) overtaken(w *muxConn) {
 		return
 	}
 	if c.link.keep(c.link.mux) == nil { // else it has ended, too, and the next one sets them
-		_ = c.link.mux.sendOwn(c.persistent.restoring(c.lastZxid.Load())) // as keep
+		_ = c.link.mux.sendOwn(c.restoring()) // as keep
 		c.persistent.tell(WatchReset)
 	}
 	c.link.tellDetached(WatchReset)
@@ -228,6 +250,9 @@ func (c *Conn) endSession(presumed bool) {
 		return
 	}
 	c.session.over = true
+	if grantsNoPassword(c.session.passwd) {
+		presumed = true // ClickHouse Keeper says so also when it ends, or has no leader
+	}
 	if !presumed {
 		c.end.sessions.expire(c.session.id)
 	}

@@ -97,7 +97,7 @@ func (s *scriptedEnsemble) connect(server string, request []byte) (answer []byte
 	if s.script != nil {
 		s.script(server)
 	}
-	res := jute.ConnectResponse{TimeOut: r.TimeOut, SessionID: r.SessionID, Passwd: make([]byte, 16)}
+	res := jute.ConnectResponse{TimeOut: r.TimeOut, SessionID: r.SessionID, Passwd: password}
 	switch {
 	case mode == undecided, mode == noSessions && !asked, mode == readsOnly && (!asked || r.SessionID != 0):
 		return nil, false

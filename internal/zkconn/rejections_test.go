@@ -97,7 +97,7 @@ func (p *panel) welcome(request []byte) []byte {
 	if r.SessionID == 0 {
 		r.SessionID = p.sessions.Add(1)
 	}
-	res := jute.ConnectResponse{TimeOut: int32(timeout / time.Millisecond), SessionID: r.SessionID, Passwd: make([]byte, 16)}
+	res := jute.ConnectResponse{TimeOut: int32(timeout / time.Millisecond), SessionID: r.SessionID, Passwd: password}
 	return frame(jute.AppendBool(res.Append(nil), false))
 }
 

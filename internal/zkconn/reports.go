@@ -13,7 +13,7 @@ type Event struct {
 	Kind    EventKind
 	State   state.ConnectionState // of StateChanged
 	Session int64
-	Err     error         // of SessionEnded, and of what failed
+	Err     error         // of SessionEnded and Unknown, and of what failed
 	Server  string        // of Attempting, Reached, Attempted, Disconnected and Asked
 	Took    time.Duration // of Attempted that succeeded, and of Asked
 	Target  string        // of Attempting, Reached and Attempted: Server, with the address if that was looked up
@@ -56,6 +56,8 @@ const (
 	EphemeralsLarge
 	// ListLarge: the list of the children of a node has reached half of the size that some clients refuse.
 	ListLarge
+	// Unknown: the servers do not know all requests. Err says what the client does.
+	Unknown
 )
 
 // reports is what users are to be told: by the monitor, and of losses before a call ends because of one. Its mutexes are

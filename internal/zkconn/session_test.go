@@ -22,7 +22,7 @@ func TestSessionWithoutTimeout(t *testing.T) {
 		t.open(func(cfg *zkconn.Config) {
 			cfg.ConnectionTimeout = time.Second
 			cfg.Dial = hijack(func(c net.Conn) {
-				r := jute.ConnectResponse{SessionID: 7, Passwd: make([]byte, 16)}
+				r := jute.ConnectResponse{SessionID: 7, Passwd: password}
 				c.Write(frame(jute.AppendBool(r.Append(nil), false)))
 				io.Copy(io.Discard, c)
 			})

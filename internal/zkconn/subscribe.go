@@ -98,10 +98,11 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 	}
 	// Waiters that relied on the server's watch have none of their own.
 	again := w.watches.reset(sub.path)
-	if w.err != nil {
+	call := c.persistent.adjusting(sub.path)
+	if w.err != nil || c.unknown.has(call.Op) {
 		return nil
 	}
-	b, err := newBatch([]*Call{c.persistent.adjusting(sub.path)}, maxFrame)
+	b, err := newBatch([]*Call{call}, maxFrame)
 	if err != nil {
 		return nil // longer than any path that the server has a watch for
 	}

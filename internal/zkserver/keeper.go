@@ -28,8 +28,8 @@ var unknownToKeeper = []jute.Op{
 }
 
 // drops tells whether a request ends its connection.
-func (k Keeper) drops(op jute.Op, body []byte) bool {
+func (k Keeper) drops(state *tree.State, op jute.Op, body []byte) bool {
 	return k.DropUnknown && slices.ContainsFunc(tree.Ops(op, body), func(op jute.Op) bool {
-		return slices.Contains(unknownToKeeper, op) || !tree.Knows(op) && op != jute.OpAuth && op != jute.OpClose
+		return slices.Contains(unknownToKeeper, op) || !state.Knows(op) && op != jute.OpAuth && op != jute.OpClose
 	})
 }

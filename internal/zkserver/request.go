@@ -36,7 +36,7 @@ func (s *Server) received(c *conn, frame []byte) (goesOn bool, exceeded []tree.E
 	}
 	s.state.Touch(s.clock.now(), c.client.Session)
 	body := d.Rest()
-	if s.config.Keeper.drops(header.Op, body) {
+	if s.config.Keeper.drops(s.state, header.Op, body) {
 		s.config.Logger.Debug("unknown request", "op", jute.OpName(header.Op), "session", c.client.Session.ID())
 		s.cut(c)
 		return false, nil

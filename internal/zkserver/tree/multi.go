@@ -265,7 +265,7 @@ func Paths(op jute.Op, body []byte) []string {
 func Ops(op jute.Op, body []byte) []jute.Op {
 	all := []jute.Op{op}
 	if op == jute.OpMulti {
-		ops, _ := split(jute.NewDecoder(body), multiBodies)
+		ops, _ := Release380.split(jute.NewDecoder(body), multiBodies)
 		for _, o := range ops {
 			all = append(all, o.op)
 		}

@@ -48,7 +48,7 @@ func (c *Contender) arm(ctx context.Context) (phase, error) {
 	wants := c.wants()
 	if c.mayArmTogether(len(wants)) {
 		next, err := c.armTogether(ctx, conn, wants)
-		if !errors.Is(err, zkconn.ErrPersistentWatch) {
+		if !notTogether(err) {
 			return next, err
 		}
 	}
@@ -72,7 +72,7 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 	}
 	if err := c.send(ctx, conn, calls...); err != nil {
 		c.watches.Forget()
-		if errors.Is(err, zkconn.ErrPersistentWatch) {
+		if notTogether(err) {
 			return look, err
 		}
 		return c.afterNoAnswer(ctx, err)
@@ -92,6 +92,12 @@ func (c *Contender) armTogether(ctx context.Context, conn *zkconn.Conn, wants []
 		c.place.names = calls[1].Names()
 	}
 	return look, nil
+}
+
+// notTogether tells whether several watches cannot be set by one request: because one would take the place of a persistent
+// watch, or because the servers are ClickHouse Keepers.
+func notTogether(err error) bool {
+	return errors.Is(err, zkconn.ErrPersistentWatch) || errors.Is(err, zkconn.ErrUnimplemented)
 }
 
 // armByReading sets the watches by reading the nodes, all in one write.
