@@ -49,6 +49,10 @@ const OnlyReal = "CURATOR_TEST_REAL_ONLY"
 
 var tests atomic.Int64
 
+// keeper has the tests run on the embedded server as ClickHouse Keeper, in virtual time alone. Those that count requests or
+// watches, or have a session resumed, fail.
+var keeper = os.Getenv("CURATOR_TEST_KEEPER") != ""
+
 // The names of the real servers of Each, of EachReaping and of EachReapingUnused.
 const (
 	plain         = "plain"
@@ -117,7 +121,7 @@ func EachReapingUnused(t *testing.T, on Backends, test func(t *testing.T, b *Bac
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
-	if testing.Short() {
+	if testing.Short() || keeper {
 		on &= InVirtualTime
 	}
 	if on&OnRealServer != 0 && os.Getenv(OnlyReal) != "" {
@@ -157,8 +161,17 @@ func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 	virtual(t, test, curatortest.WithTickTime(Tick), noReaping)
 }
 
+// Keeper is Virtual with a server that does as ClickHouse Keeper.
+func Keeper(t *testing.T, test func(t *testing.T, b *Backend)) {
+	t.Helper()
+	virtual(t, test, curatortest.WithTickTime(Tick), noReaping, curatortest.WithKeeper())
+}
+
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	t.Helper()
+	if keeper {
+		opts = append(opts, curatortest.WithKeeper())
+	}
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
 		b := newBackend("virtual", server.ConnectString(), server.DialContext)
