@@ -226,6 +226,26 @@ func (c *Call) decodeBody(body []byte) error {
 	return jute.Decode(body, c.Res)
 }
 
+// decodePlain decodes the answer to create as the answer to create2, but for the times of the node.
+func (c *Call) decodePlain(body []byte) error {
+	var created jute.CreateResponse
+	if err := jute.Decode(body, &created); err != nil {
+		return err
+	}
+	switch res := c.Res.(type) {
+	case *jute.CreateResponse:
+		*res = created
+	case *jute.Create2Response:
+		req := c.Req.(*jute.CreateRequest)
+		res.Path = created.Path
+		res.Stat = jute.Stat{Czxid: c.Zxid, Mzxid: c.Zxid, Pzxid: c.Zxid, DataLength: int32(len(req.Data))}
+		if req.Flags&jute.FlagEphemeral != 0 {
+			res.Stat.EphemeralOwner = c.Session
+		}
+	}
+	return nil
+}
+
 // MultiOp is one operation of a multi: create2, createContainer, delete, setData or check.
 type MultiOp struct {
 	Op  jute.Op

@@ -133,3 +133,12 @@ func (c *Conn) LastZxid() int64 { return c.lastZxid.Load() }
 // versions say what is newer only among answers of one epoch. An answer is of an epoch that was the present
 // one before the request and behind the answer.
 func (c *Conn) Epoch() int64 { return c.epoch.Load() }
+
+// HasContainers reports whether the servers have containers, as far as is known. Of a Keeper that is known when it has
+// created one.
+func (c *Conn) HasContainers() bool {
+	if c.unknown.keeper.Load() {
+		return c.unknown.answered.Load()&newerBit(jute.OpCreateContainer) != 0
+	}
+	return !c.unknown.has(jute.OpCreateContainer)
+}

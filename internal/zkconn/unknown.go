@@ -184,36 +184,7 @@ func (u *unknownRequests) replaceUnknown(b *batch) error {
 	return nil
 }
 
-// decodePlain decodes the answer to create as the answer to create2, but for the times of the node.
-func (c *Call) decodePlain(body []byte) error {
-	var created jute.CreateResponse
-	if err := jute.Decode(body, &created); err != nil {
-		return err
-	}
-	switch res := c.Res.(type) {
-	case *jute.CreateResponse:
-		*res = created
-	case *jute.Create2Response:
-		req := c.Req.(*jute.CreateRequest)
-		res.Path = created.Path
-		res.Stat = jute.Stat{Czxid: c.Zxid, Mzxid: c.Zxid, Pzxid: c.Zxid, DataLength: int32(len(req.Data))}
-		if req.Flags&jute.FlagEphemeral != 0 {
-			res.Stat.EphemeralOwner = c.Session
-		}
-	}
-	return nil
-}
-
 // grantsNoPassword tells whether the password of a session is that of all sessions, which no ZooKeeper grants.
 func grantsNoPassword(passwd []byte) bool { return string(passwd) == noPassword }
 
 const noPassword = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-
-// HasContainers reports whether the servers have containers, as far as is known. Of a Keeper that is known when it has
-// created one.
-func (c *Conn) HasContainers() bool {
-	if c.unknown.keeper.Load() {
-		return c.unknown.answered.Load()&newerBit(jute.OpCreateContainer) != 0
-	}
-	return !c.unknown.has(jute.OpCreateContainer)
-}
