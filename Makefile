@@ -12,6 +12,7 @@ BENCHDISTANCEFLAGS ?=
 ENSEMBLEPROOFFLAGS ?=
 MODELFLAGS  ?=
 MUTANTSFLAGS ?=
+KAZOOFLAGS  ?=
 DURATION    ?= 10m
 SEED        ?= 0
 CHAOSFLAGS  ?=
@@ -222,6 +223,10 @@ sequences: ### every component through every sequence of up to four things that 
 .PHONY: driver-suite
 driver-suite: setup ### run the test suite of go-zookeeper/zk on framework/zk, with embedded and with real servers
 	$(GO) test -count=1 -v -timeout 20m ./internal/driversuite -real
+
+.PHONY: kazoo-suite
+kazoo-suite: ### run the test suite of kazoo, the client for Python, on the embedded server; KAZOOFLAGS='-release 3.9.5' chooses the release that it answers as; needs the network once
+	.ci/kazoo.sh $(KAZOOFLAGS)
 
 .PHONY: model
 model: ### explore the model of the algorithms, which takes hours; MODELFLAGS adds flags
