@@ -23,8 +23,8 @@ func installed(t *testing.T) (home string) {
 	if _, err := os.Stat(jars + "zookeeper.jar"); err != nil {
 		curatortest.Real(t) // fails or skips the test
 	}
-	manifest := "Manifest-Version: 1.0\r\nClass-Path:"
-	for _, name := range []string{"zookeeper", "slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"} {
+	manifest := "Manifest-Version: 1.0\r\nClass-Path: file:" + jars + "zookeeper.jar"
+	for _, name := range []string{"slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"} {
 		manifest += "\r\n  file:" + jars + name + ".jar" // a line that begins with a space goes on with the one before
 	}
 	return release(t, manifest+"\r\n\r\n")

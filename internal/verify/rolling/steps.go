@@ -166,11 +166,20 @@ func (r *roller) awaitWhole(ctx context.Context, m *curatortest.Member, version 
 	defer cancel()
 	for !realservers.Whole(r.servers.Members()) || m.Version() != version {
 		if wait.For(bounded, 50*time.Millisecond) != nil {
-			return fmt.Errorf("the ensemble does not work again after %v, or the server has the version %q and not %s; the end of its log:\n%s",
-				wholeTimeout, m.Version(), version, m.Log())
+			return fmt.Errorf("the ensemble does not work again after %v, or the server has the version %q and not %s:%s",
+				wholeTimeout, m.Version(), version, r.logs())
 		}
 	}
 	return nil
+}
+
+// logs returns the mode of each server and the end of its log.
+func (r *roller) logs() string {
+	var b strings.Builder
+	for i, m := range r.servers.Members() {
+		fmt.Fprintf(&b, "\nserver %d, version %q, mode %q:\n%s", i+1, m.Version(), m.Mode(), m.Log())
+	}
+	return b.String()
 }
 
 // step does something to a server under load, and adds its row.
