@@ -283,10 +283,15 @@ func (r *roller) removeAndAdd(ctx context.Context, m *curatortest.Member) error 
 			return fmt.Errorf("the others have no leader %v after server %s was removed", wholeTimeout, id)
 		}
 	}
-	if _, err := operator.Reconfig().Joining(member).ForEnsemble(ctx); err != nil {
-		return fmt.Errorf("add server %s: %w", id, err)
+	for { // a reply may be lost with the old leader, and to add a server twice changes nothing
+		_, err := operator.Reconfig().Joining(member).ForEnsemble(ctx)
+		if err == nil {
+			return nil
+		}
+		if wait.For(ctx, 200*time.Millisecond) != nil {
+			return fmt.Errorf("add server %s: %w", id, err)
+		}
 	}
-	return nil
 }
 
 // memberIn returns the line of a server in a configuration, or "".
