@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,7 @@ func handovers(t *testing.T, s *curatortest.Server, n int) (handover, givesUp st
 	t.Helper()
 	const moment = 10 * time.Millisecond // the waiters ahead do not read who holds the lock
 	same := func(seen *string, i int, what string, sent string) {
+		sent, _, _ = strings.Cut(sent, " writes=") // which requests go out together is a matter of chance
 		if *seen == "" {
 			*seen = sent
 		}
