@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
@@ -67,15 +69,45 @@ func (q *core) lockItem(ctx context.Context, name string) (c *claim, err error) 
 
 // abandon deletes what the claim has created, or may have created.
 func (c *claim) abandon(ctx context.Context) {
-	session := c.doubt
-	if c.outcome == claimTaken || c.outcome == claimItemGone {
-		session = c.node.Session
+	switch {
+	case c.outcome == claimTaken || c.outcome == claimItemGone:
+		c.q.dropAfter(c.lock, ephemeral.Release{}.Remove(ctx, c.q.api, c.lock, c.node.Session, true))
+	case c.doubt != 0 && c.q.api.Go(func(running context.Context) { c.abandonDoubt(running, ctx) }):
+	default:
+		c.q.dropAfter(c.lock, nil)
 	}
-	var removal *zkclient.Removal
-	if session != 0 {
-		removal = ephemeral.Release{}.Remove(ctx, c.q.api, c.lock, session, true)
+}
+
+// abandonDoubt deletes the lock node if it is ours. The create may have been refused, because another consumer has
+// the item: then the node is that one's. cause is the trace of the claim.
+func (c *claim) abandonDoubt(ctx, cause context.Context) {
+	defer claimsOf(c.q.api).drop(c.lock)
+	conn, err := c.q.api.Conn()
+	if err != nil {
+		return // the node goes with the session
 	}
-	c.q.dropAfter(c.lock, removal)
+	var exists *zkconn.Call
+	again := func(err error) bool { // the node goes with the session
+		return !errors.Is(err, framework.ErrSessionExpired) && !errors.Is(err, framework.ErrClosed)
+	}
+	pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
+	err = zkclient.RetryForever(ctx, conn, pace, again, func(ctx context.Context) error {
+		exists = zkconn.Exists(c.lock, nil)
+		err := conn.Do(ctx, c.doubt, exists)
+		if err == nil && framework.Retryable(exists.Err) {
+			err = exists.Err
+		}
+		return err
+	})
+	if err != nil || exists.Err != nil || exists.Stat().EphemeralOwner != c.doubt {
+		return
+	}
+	if removal := (ephemeral.Release{}).Remove(cause, c.q.api, c.lock, c.doubt, true); removal != nil {
+		select {
+		case <-removal.Done:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // dropAfter drops the claim on a lock node when its deletion has ended. With a nil removal it does

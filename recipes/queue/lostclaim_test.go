@@ -40,6 +40,38 @@ func TestClaimLostAndSyncRefused(t *testing.T) {
 	}
 }
 
+// A consumer ends while it does not know whether it has made a lock node. The node is that of another consumer, which
+// works on the item, and stays.
+func TestClaimInDoubtOfAnothersLock(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b, true)
+		f.put("first") // with it the lock path is created
+		client, network := b.Client(t, framework.WithSessionTimeout(longSession))
+		c := f.consume(f.queue(client).Consume, nil)
+		c.want("first")
+		f.drained()
+		var heal func()
+		hit := network.On(jute.OpCreate2, suite.CutBefore, func() {
+			create := f.observer.Create().WithMode(framework.Ephemeral)
+			suite.Got(create.ForPath(t.Context(), f.locks+"/"+f.items()[0])).OK(t)
+			heal = network.Isolate()
+		})
+		f.put("item")
+		<-hit
+		c.cancel()
+		<-c.ended
+		heal()
+		time.Sleep(longSession / 4)
+		synctest.Wait()
+		if locks := f.lockNodes(); len(locks) != 1 {
+			t.Errorf("the locks are %q", locks)
+		}
+		if got := c.items(); !slices.Equal(got, []string{"first"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
 // longSession is the longest session that the servers of suite grant.
 const longSession = 20 * suite.Tick
 
