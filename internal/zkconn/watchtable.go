@@ -21,6 +21,7 @@ type watchTable struct {
 	unwatch    func(*Watch)        // gives a watch back, with the lock of the connection
 	lastEvent  int64               // the last one that came before the last reply
 	seen       int64               // the highest zxid in a reply: events of earlier changes have come
+	derived    derived             // the last one
 }
 
 // add registers a watch before its request is sent, so that its event cannot come too early. A watch
@@ -125,6 +126,10 @@ func (t *watchTable) onEvent(e WatchEvent) {
 	case NodeCreated, NodeDataChanged:
 		t.fire(watchKey{e.Path, WatchData}, e)
 	case NodeChildrenChanged:
+		if t.derived == (derived{e.Path, e.Zxid}) && e.Zxid > 0 {
+			t.derived = derived{}
+			return
+		}
 		t.fire(watchKey{e.Path, WatchChildren}, e)
 	case NodeDeleted:
 		t.fire(watchKey{e.Path, WatchData}, e)
@@ -134,7 +139,15 @@ func (t *watchTable) onEvent(e WatchEvent) {
 	}
 	if parent := t.persistent.fire(e); parent != "" {
 		t.onEvent(WatchEvent{NodeChildrenChanged, parent, e.Zxid, e.EventID})
+		t.derived = derived{parent, e.Zxid}
 	}
+}
+
+// derived is a change of children that the client has told because of a recursive watch. Since 3.9 a server that was first
+// asked for the other mode has both, and tells it as well, next. Only its events have a zxid.
+type derived struct {
+	parent string
+	zxid   int64
 }
 
 func (t *watchTable) fire(key watchKey, e WatchEvent) {

@@ -16,11 +16,11 @@ import (
 
 // listing is what one consumer knows of a queue: its items, in order, and which of them are
 // locked. Persistent watches keep it up to date, so that the queue is listed once for each
-// connection.
+// connection. On a server without them it is listed after each change: see watched.
 //
-// The methods that take events and lists run on the connection's goroutine, in the order in
-// which the server sent them. So a list replaces what was known before, and the events that
-// follow it are about later changes.
+// The methods that take lists, and the events of persistent watches, run on the connection's
+// goroutine, in the order in which the server sent them. So a list replaces what was known before,
+// and the events that follow it are about later changes.
 type listing struct {
 	kind        layout.ItemKind
 	dir, locks  string      // the server's paths; locks is "" for at most once
@@ -63,7 +63,7 @@ func (l *listing) onItem(e zkconn.WatchEvent) {
 	defer l.mu.Unlock()
 	if l.onReset(e, &l.staleItems) {
 		for _, i := range l.items {
-			if i.refused {
+			if i.refused && e.Type != zkconn.NodeChildrenChanged {
 				i.not = time.Time{} // another connection may have other permissions
 			}
 		}
@@ -115,7 +115,7 @@ func (l *listing) onReset(e zkconn.WatchEvent, stale *bool) bool {
 	switch e.Type {
 	case zkconn.WatchClosed:
 		l.closed = true
-	case zkconn.WatchReset, zkconn.WatchSessionLost:
+	case zkconn.WatchReset, zkconn.WatchSessionLost, zkconn.NodeChildrenChanged:
 		*stale = true
 	default:
 		return false

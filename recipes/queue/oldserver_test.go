@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -131,5 +133,27 @@ func TestCloseOnOldServer(t *testing.T) {
 		suite.AwaitWatches(t, client, 4)
 		suite.OK(t, client.Close(t.Context()))
 		suite.WantErr(t, <-ended, framework.ErrClosed)
+	})
+}
+
+// An item that may not be read is tried every 30 s, and not again after every change of the queue.
+func TestUnreadableItemOnOldServer(t *testing.T) {
+	both(t, suite.InVirtualTime, func(f *fixture) {
+		f.put("x")
+		f.permit(f.path+"/"+f.items()[0], framework.PermAll&^framework.PermRead)
+		client, network := f.onOldServer()
+		c := f.consume(f.queue(client).Consume, nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		before := network.Requests(reading)
+		const items = 100
+		for i := range items {
+			f.put(fmt.Sprint(i))
+			time.Sleep(6 * time.Second)
+		}
+		c.await(items)
+		if n := network.Requests(reading) - before - items; n < 18 || n > 22 {
+			f.t.Errorf("%d reads of the item in ten minutes, want one every 30 s", n)
+		}
 	})
 }

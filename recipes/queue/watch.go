@@ -14,8 +14,9 @@ import (
 	"github.com/go-curator/curator/recipes/internal/watchset"
 )
 
-// watched is a node, which need not exist, and what gets the events of it and of its children. A server before
-// ZooKeeper 3.6 has no persistent watches; then on gets WatchReset after every change, as after a reconnect.
+// watched is a node to be watched, which need not exist, with all below it if recursive, or its children. on gets the
+// events. A server before ZooKeeper 3.6 has no persistent watches. Then on gets NodeChildrenChanged of the node after
+// every change of the node or of its children, and WatchReset after a reconnect.
 type watched struct {
 	api       *zkclient.Client
 	path      string
@@ -108,21 +109,25 @@ func (o *oneShots) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		what := zkconn.NodeChildrenChanged
+		if o.set.OnlyReset() {
+			what = zkconn.WatchReset
+		}
 		err = zkclient.RetryForever(ctx, conn, pace, again, func(ctx context.Context) error {
 			err := o.arm(ctx, conn)
 			if err != nil && !framework.Retryable(err) {
-				o.reset() // the reader finds out itself
+				o.tell(what) // the reader finds out itself
 			}
 			return err
 		})
-		o.reset()
+		o.tell(what)
 	}
 	if ctx.Err() == nil {
-		o.on(zkconn.WatchEvent{Type: zkconn.WatchClosed, Path: o.full})
+		o.tell(zkconn.WatchClosed)
 	}
 }
 
-func (o *oneShots) reset() { o.on(zkconn.WatchEvent{Type: zkconn.WatchReset, Path: o.full}) }
+func (o *oneShots) tell(what zkconn.EventType) { o.on(zkconn.WatchEvent{Type: what, Path: o.full}) }
 
 // end gives the watches back.
 func (o *oneShots) end() {

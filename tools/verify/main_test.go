@@ -38,7 +38,7 @@ func TestMisuse(t *testing.T) {
 			{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"},
 			{"-timeouts", ""}, {"-proofs", ","},
 		},
-		"matrix": {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "./state", "-write", "x"}, {"-unknown"}, {"more"}},
+		"matrix": {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "a,b,c,d,e", "-write", "x"}, {"-unknown"}, {"more"}},
 		"rolling": {
 			{"-releases", ""}, {"-releases", "3.9,none"}, {"-servers", "none", "-releases", "3.8,3.9"}, {"-session", "x"}, {"-unknown"}, {"more"},
 		},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/go-curator/curator/internal/verify/matrix"
@@ -32,7 +33,7 @@ func defineMatrix(flags *flag.FlagSet) func(ctx context.Context, out, progress i
 	names(flags, &m.packages, "packages", "run the tests of these packages only, without the table of features")
 	flags.StringVar(&m.write, "write", "", "write the table of features into this file, between the lines "+matrixTable.begin+" and "+matrixTable.end)
 	return func(ctx context.Context, out, progress io.Writer) error {
-		m.whole = len(m.packages) == len(matrix.Packages())
+		m.whole = slices.Equal(m.packages, matrix.Packages())
 		if m.write != "" && !m.whole {
 			return errors.New("-write: the table needs all packages")
 		}

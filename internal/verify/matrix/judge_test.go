@@ -47,8 +47,11 @@ func TestJudge(t *testing.T) {
 		"another fails":                   {"3.8.6", passes + failing("TestB", "a bad day") + failed, "TestB: fail\na bad day", 0},
 		"one is skipped":                  {"3.8.6", passes + lines(`"Action":"skip","Test":"TestB"`) + ended, "TestB: skip", 0},
 		"a test fails, not what it holds": {"3.8.6", passes + lines(`"Action":"pass","Test":"TestB/c"`) + failing("TestB", "left over") + failed, "TestB: fail\nleft over", 0},
-		"one does not end":                {"3.8.6", passes + lines(`"Action":"run","Test":"TestB"`) + failing("TestC", "") + failed, "TestB has begun", 0},
-		"the package fails":               {"3.8.6", passes + lines(`"Action":"output","Output":"suite: a goroutine is left\n"`) + failed, "a goroutine is left", 0},
+		"one holds a case of the table, and fails itself": {
+			"3.5.10", passes + failing("TestOld/real", unimplemented) + failing("TestOld", `    x_test.go:1: left over`) + failed, "left over", 1,
+		},
+		"one does not end":  {"3.8.6", passes + lines(`"Action":"run","Test":"TestB"`) + failing("TestC", "") + failed, "TestB has begun", 0},
+		"the package fails": {"3.8.6", passes + lines(`"Action":"output","Output":"suite: a goroutine is left\n"`) + failed, "a goroutine is left", 0},
 		"the package fails, too": {
 			"3.5.10", passes + failing("TestOld/real", unimplemented) + failing("TestOld", "") + lines(`"Action":"output","Output":"suite: a goroutine is left\n"`) + failed,
 			"a goroutine is left", 1,

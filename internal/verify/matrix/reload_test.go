@@ -42,7 +42,7 @@ func TestCertificateReloaded(t *testing.T) {
 // presented returns the certificate that a server presents.
 func presented(t *testing.T, server *curatortest.Ensemble) []byte {
 	t.Helper()
-	settings := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // any certificate will do
+	settings := &tls.Config{InsecureSkipVerify: true} // any certificate will do
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", server.TLSConnectString(), settings)
 	if err != nil {
 		t.Fatal(err, server.Member(0).Log())

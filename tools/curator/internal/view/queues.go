@@ -93,13 +93,13 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 	for i, it := range items {
 		names[i] = it.Name()
 	}
-	var refused error
+	var refused string
 	for _, name := range names {
 		var stat framework.Stat
 		exists, err := f.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, join(path, name))
 		switch {
 		case errors.Is(err, framework.ErrNoAuth):
-			refused = err
+			refused = err.Error()
 			continue
 		case err != nil:
 			return err
@@ -113,12 +113,12 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 		q.Oldest = &Item{Node: join(path, name), Created: stat.Ctime.UTC(), Bytes: stat.DataLength}
 		break
 	}
-	if q.Oldest == nil && refused != nil { // whether these are items or lock nodes is not known
-		f.found = append(f.found, Queue{Path: path, Consumers: []Consumer{}, Error: refused.Error()})
-		return nil
+	if q.Oldest == nil && refused != "" { // whether these are items or lock nodes is not known
+		q = Queue{Path: path, Consumers: []Consumer{}, Error: refused}
+	} else {
+		q.classify(items, f.now)
+		f.items[path] = names
 	}
-	q.classify(items, f.now)
-	f.items[path] = names
 	f.found = append(f.found, q)
 	return nil
 }
