@@ -163,7 +163,7 @@ matrix: setup ### run the tests with real servers on all releases that make serv
 	homes=$$(.ci/servers/fetch.sh $(ZOOKEEPER)) && $(GO) run ./tools/verify matrix -homes "$$(echo $$homes)" $(MATRIXFLAGS)
 
 .PHONY: peers
-peers: setup ### run the tests together with other clients at their newest releases: Java Curator, with its own test suite on the embedded server, Spring Cloud Zookeeper, kazoo, clients for Node.js and Rust. PEERSDIR, without it ~/.cache/curator-peers, keeps them; needs Maven, npm, cargo and the network
+peers: setup ### run the tests together with other clients at their newest releases, see docs/platforms.md; PEERSDIR, without it ~/.cache/curator-peers, keeps them; needs Maven, npm, cargo and the network
 	.ci/peers/run.sh $(TESTFLAGS)
 
 .PHONY: generate

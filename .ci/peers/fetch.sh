@@ -6,8 +6,8 @@
 #   spring   Spring Cloud Zookeeper                      kazoo  a Python with kazoo
 #   node     node-zookeeper-client                       rust   a program with zookeeper-client
 #
-# All versions are fixed, but for what the client for Rust needs: in the pom.xml files and in kazoo.txt beside this script,
-# and in internal/interop/peers/testdata. What is there is fetched again only if these files have changed.
+# All versions are fixed, but for what the client for Rust needs: in the pom.xml files and in kazoo.txt beside this
+# script, and in internal/interop/peers/testdata. What is there is fetched again only if these files have changed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=$here/../../internal/interop/peers/testdata
@@ -74,6 +74,7 @@ needs "$python" python3-venv
 needs npm npm
 needs cargo cargo
 mkdir -p "$peers"
+peers=$(cd "$peers" && pwd)
 fetch curator "$(sum "$here/curator/pom.xml")" curator
 fetch suite "$(sum "$here/curator/pom.xml")" curator
 fetch spring "$(sum "$here/spring/pom.xml")" spring

@@ -5,6 +5,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 servers=${SERVERSDIR:-${XDG_CACHE_HOME:-$HOME/.cache}/curator-servers}
+mkdir -p "$servers"
+servers=$(cd "$servers" && pwd) # tests run in the folders of their packages
 plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
 releases=$(sed -n 's:.*<id>\(.*\)</id>.*:\1:p' "$here/pom.xml")
@@ -31,7 +33,6 @@ fetch() {
 		echo "releases of ZooKeeper are fetched with Maven: install mvn (Debian, Ubuntu: apt-get install maven)" >&2
 		return 1
 	}
-	mkdir -p "$servers"
 	new=$(mktemp -d "$servers/new.XXXXXX")
 	# Checksums that do not match fail.
 	if ! mvn --batch-mode --quiet --strict-checksums --file "$here/pom.xml" --activate-profiles "$1" \
