@@ -62,7 +62,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 	if _, err := unwilling.Create().WithData([]byte("x")).ForPath(t.Context(), "/data"); err != nil {
 		t.Fatal(err)
 	}
-	awaitChange := watchData(t, lasting)
+	awaitChange := persistentWatch(t, lasting)
 	lock, lease := held(t, lasting)
 	catchUp(t, ensemble.Member(0), append(clients, unwilling))
 
@@ -102,9 +102,8 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 	}
 }
 
-// watchData sets a watch that is to be put back on the read-only connection, and behind it: a persistent one, or
-// one for a single event if the server has no others.
-func watchData(t *testing.T, c *framework.Client) (awaitChange func()) {
+// persistentWatch sets a watch that is to be put back on the read-only connection, and behind it.
+func persistentWatch(t *testing.T, c *framework.Client) (awaitChange func()) {
 	t.Helper()
 	changed := make(chan framework.WatchedEvent, 10)
 	watcher := framework.NewWatcher(func(_ context.Context, e framework.WatchedEvent) {
@@ -112,11 +111,7 @@ func watchData(t *testing.T, c *framework.Client) (awaitChange func()) {
 			changed <- e
 		}
 	})
-	err := c.Watches().Add().ForPath(t.Context(), "/data", watcher)
-	if errors.Is(err, framework.ErrUnimplemented) {
-		_, err = c.CheckExists().UsingWatcher(watcher).ForPath(t.Context(), "/data")
-	}
-	if err != nil {
+	if err := c.Watches().Add().ForPath(t.Context(), "/data", watcher); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
@@ -124,7 +119,7 @@ func watchData(t *testing.T, c *framework.Client) (awaitChange func()) {
 		select {
 		case <-changed:
 		case <-time.After(time.Minute):
-			t.Error("the watch was not told of the change")
+			t.Error("the persistent watch was not told of the change")
 		}
 	}
 }

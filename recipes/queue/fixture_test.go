@@ -159,6 +159,13 @@ func (c *consumer) idle() {
 	})
 }
 
+// awaitWatches waits until the observer has set its watches: a persistent one, or on an old server one-shot ones.
+func (f *fixture) awaitWatches() {
+	f.t.Helper()
+	suite.Eventually(f.t, "the watches of the observer", func() bool { return suite.Watches(f.t, f.observer) > 0 })
+	suite.Answered(f.t, f.observer)
+}
+
 // drained waits until the queue has no items and no locks.
 func (f *fixture) drained() {
 	f.t.Helper()

@@ -289,7 +289,7 @@ func TestQ8Bound(t *testing.T) {
 		defer cancel()
 		none := make(chan error)
 		go func() { none <- q.Put(ctx, "none") }()
-		suite.AwaitWatches(f.t, f.observer, 1)
+		f.awaitWatches()
 		cancel()
 		err := <-none
 		suite.WantErr(f.t, err, queue.ErrFull)

@@ -57,7 +57,7 @@ func TestSimple(t *testing.T) {
 			_, err := q.Take(waits)
 			taken <- err
 		}()
-		suite.AwaitWatches(t, f.observer, 1)
+		f.awaitWatches()
 		cancel()
 		suite.WantErr(t, <-taken, queue.ErrEmpty, context.Canceled)
 		f.nothingLeft()
