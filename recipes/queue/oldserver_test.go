@@ -62,15 +62,15 @@ func TestConsumerDiesOnOldServer(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, true)
 		f.put("a")
-		dying, network := f.onOldServer()
-		f.consume(f.queue(dying).Consume, func(ctx context.Context, _ message) error {
+		first, network := f.onOldServer()
+		f.consume(f.queue(first).Consume, func(ctx context.Context, _ message) error {
 			<-ctx.Done()
 			return nil
 		}).want("a")
 		other, _ := f.onOldServer()
-		heir := f.consume(f.queue(other).Consume, nil)
+		second := f.consume(f.queue(other).Consume, nil)
 		heal := network.Isolate()
-		heir.want("a")
+		second.want("a")
 		heal()
 		f.drained()
 	})

@@ -94,7 +94,7 @@ func (st *State) Do(now time.Time, c *Client, op jute.Op, body []byte) Reply {
 		} else {
 			tx.commit()
 		}
-		if tx.unread || st.release.spares(op, code) {
+		if tx.unread || st.release.takesNoZxid(op, code) {
 			st.zxid--
 		}
 		// ZooKeeper 3.8 fails to write the answer to a check that holds.

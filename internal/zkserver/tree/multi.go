@@ -35,8 +35,8 @@ var (
 	errNullACL    = errors.New("an ACL that is null")
 )
 
-// split reads the operations of a multi, which must be among those of bodies, as a release does. Reads that
-// others come after are found to be out of place only then.
+// split reads the operations of a multi as a release does. They must be among those of bodies. Reads that
+// come first and are not among them are refused only after the next operation that is, or at the end.
 func (r Release) split(d *jute.Decoder, bodies map[jute.Op]func() jute.Record) ([]operation, error) {
 	var ops []operation
 	reads := false

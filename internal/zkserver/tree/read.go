@@ -29,7 +29,7 @@ func exists(r *request) (Body, jute.Code) {
 		return nil, jute.CodeBadArguments
 	}
 	n := r.state.nodes.get(req.Path)
-	if n != nil && r.state.release.guardsExists() && !permits(n.acl, jute.PermRead, r.client.Identities) {
+	if n != nil && r.state.release.existsNeedsRead() && !permits(n.acl, jute.PermRead, r.client.Identities) {
 		return nil, jute.CodeNoAuth
 	}
 	if req.Watch {

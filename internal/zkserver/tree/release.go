@@ -25,8 +25,8 @@ func Releases() []Release { return []Release{Release380, Release386, Release395}
 // that they do not know.
 func (r Release) knowsCheck() bool { return r < Release386 }
 
-// guardsExists tells whether exists needs the permission to read, as getData does.
-func (r Release) guardsExists() bool { return r >= Release386 }
+// existsNeedsRead tells whether exists needs the permission to read, as getData does.
+func (r Release) existsNeedsRead() bool { return r >= Release386 }
 
 // keepsCreate tells whether a create in a multi stays the operation that it was sent as. In 3.8.0 its flags
 // decide, so a create2 of a plain node is a create. Where it stays, a multi with bad flags in a create
@@ -37,17 +37,17 @@ func (r Release) keepsCreate() bool { return r >= Release386 }
 // results so far, which are none.
 func (r Release) answersNullACL() bool { return r < Release395 }
 
-// spares tells whether a write that failed takes no zxid: since 3.9 one that cannot be read. A multi that
+// takesNoZxid tells whether a write that failed takes no zxid: since 3.9 one that cannot be read. A multi that
 // cannot be read takes one in every release.
-func (r Release) spares(op jute.Op, code jute.Code) bool {
+func (r Release) takesNoZxid(op jute.Op, code jute.Code) bool {
 	return r >= Release395 && code == jute.CodeMarshallingError && op != jute.OpMulti
 }
 
 // deletesContainers tells whether deleteContainer is done for clients, too.
 func (r Release) deletesContainers() bool { return r >= Release395 }
 
-// stampsEvents tells whether an event says by its zxid which transaction it comes from.
-func (r Release) stampsEvents() bool { return r >= Release395 }
+// eventsHaveZxid tells whether an event has the zxid of the transaction that it comes from.
+func (r Release) eventsHaveZxid() bool { return r >= Release395 }
 
 // hasModes tells whether a client's watches of different modes on a path are different watches. Then
 // checkWatches finds only those of its own client, it and removeWatches tell the modes apart, and they have

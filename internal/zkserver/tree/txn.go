@@ -20,7 +20,7 @@ type txn struct {
 
 	undo    []func()
 	changes []change
-	unread  bool // the request could not be read, and the transaction has not begun
+	unread  bool // the request is a multi with an ACL that is null: it could not be read, and takes no zxid
 }
 
 // change is something that watches hear of.
@@ -57,7 +57,7 @@ const noZxid int64 = -1
 // first those on the node, then those on its parent.
 func (tx *txn) commit() {
 	data, children, zxid := &tx.state.data, &tx.state.children, noZxid
-	if tx.state.release.stampsEvents() {
+	if tx.state.release.eventsHaveZxid() {
 		zxid = tx.zxid
 	}
 	for _, ch := range tx.changes {
@@ -180,8 +180,8 @@ func (st *State) Reap(now time.Time) {
 			continue
 		}
 		idle := now.Sub(time.UnixMilli(n.mtime))
-		unused := n.creates > 0 || st.neverUsed > 0 && idle > st.neverUsed
-		if n.kind == container && unused || n.kind == timed && idle > n.ttl {
+		goes := n.creates > 0 || st.neverUsed > 0 && idle > st.neverUsed
+		if n.kind == container && goes || n.kind == timed && idle > n.ttl {
 			ended = append(ended, path)
 		}
 	}
