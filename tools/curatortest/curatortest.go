@@ -47,7 +47,7 @@ func New(opts ...Option) (*Server, error) {
 		return nil, err
 	}
 	if c.only.real != "" {
-		return nil, fmt.Errorf("%w: %s: an embedded server is not an ensemble", ErrInvalidOption, c.only.real)
+		return nil, fmt.Errorf("%w: %s: only real servers have it", ErrInvalidOption, c.only.real)
 	}
 	s := &Server{noTest: &noTest{}, zookeeper: zkserver.New(c.zookeeper)}
 	s.tb = s.noTest

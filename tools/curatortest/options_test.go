@@ -113,7 +113,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	if _, err := curatortest.New(curatortest.WithListen("256.0.0.1:0")); err == nil {
 		t.Error("listens on an address that is none")
 	}
-	for _, opt := range []curatortest.Option{curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0"), curatortest.WithRelease("3.8.0")} {
+	for _, opt := range []curatortest.Option{curatortest.Virtual(), curatortest.WithListen("127.0.0.1:0"), curatortest.WithRelease("3.8.0"), curatortest.WithKeeper()} {
 		if _, err := curatortest.NewReal(1, opt); !errors.Is(err, curatortest.ErrInvalidOption) {
 			t.Errorf("an option that is not for real servers: %v", err)
 		}
@@ -160,7 +160,7 @@ func TestSecureOptionsThatMakeNoSense(t *testing.T) {
 		"WithSASL: only for real servers":           embedded(users("orders", "secret")),
 		"WithSASLRequired: only for real servers":   embedded(curatortest.WithSASLRequired()),
 		"WithReadOnlyMode: only for real servers":   embedded(curatortest.WithReadOnlyMode()),
-		"WithAdminServer: an embedded server":       embedded(curatortest.WithAdminServer()),
+		"WithAdminServer: only real servers":        embedded(curatortest.WithAdminServer()),
 		"WithTLS: ZooKeeper does not support":       real(curatortest.WithTLS(curatortest.TLS{ClientAuth: tls.RequireAnyClientCert})),
 		"WithSASL: no users":                        real(curatortest.WithSASL(nil)),
 		"WithSASL: the user":                        real(users("or ders", "secret")),

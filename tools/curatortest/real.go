@@ -18,11 +18,12 @@ const (
 
 // Real starts one real server from the folder of WithHome, from ZOOKEEPER_HOME or from the
 // distribution's jars, and stops it at the end of the test. It has a tick of 500 ms and keeps
-// its data in a temporary folder. It accepts the options of [Start] except Virtual, WithListen and
-// WithRelease.
+// its data in a temporary folder. It accepts the options of [Start] except Virtual, WithListen,
+// WithRelease and WithKeeper.
 //
-// Without ZooKeeper on the machine the test fails if the environment variable CI is "true", and
-// is skipped otherwise, with a text that says what to install.
+// Without ZooKeeper or Java on the machine the test fails if the environment variable CI is "true", and
+// is skipped otherwise, with a text that says what to install. If the folder of WithHome has no
+// release, the test fails everywhere.
 func Real(tb TB, opts ...Option) *Ensemble {
 	mustHaveTB(tb, "Real")
 	tb.Helper()
@@ -55,7 +56,7 @@ func startReal(tb TB, n int, opts []Option) *Ensemble {
 		skipper, canSkip := tb.(interface {
 			Skipf(format string, args ...any)
 		})
-		if errors.Is(err, ErrNotInstalled) && canSkip && os.Getenv("CI") != "true" {
+		if errors.Is(err, ErrNotInstalled) && !isWrongHome(err) && canSkip && os.Getenv("CI") != "true" {
 			skipper.Skipf("%v", err)
 		}
 		tb.Fatalf("start ZooKeeper: %v", err)

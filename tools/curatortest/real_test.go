@@ -203,11 +203,11 @@ func TestNotInstalled(t *testing.T) {
 }
 
 // runReal calls Real with a test that it ends, and returns how it ended the test.
-func runReal(tb *stoppingTB) string {
+func runReal(tb *stoppingTB, opts ...curatortest.Option) string {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		curatortest.Real(tb)
+		curatortest.Real(tb, opts...)
 	}()
 	<-done
 	return tb.how

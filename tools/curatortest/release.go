@@ -21,23 +21,37 @@ var ErrNotInstalled = errors.New("no ZooKeeper server is installed: " +
 // ErrNotServing is returned by Member.RestartWith if the server ends, or does not serve within a minute.
 var ErrNotServing = errors.New("the ZooKeeper server does not serve")
 
+// noReleaseError is the error for a folder that has no release. It is wrapped together with ErrNotInstalled.
+type noReleaseError struct{ named, home string }
+
+func (e *noReleaseError) Error() string { return e.named + "=" + e.home + " has no lib/*.jar" }
+
+// isWrongHome tells whether err says that the folder of WithHome has no release.
+func isWrongHome(err error) bool {
+	var e *noReleaseError
+	return errors.As(err, &e) && e.named == withHome
+}
+
 // installation is an installed ZooKeeper.
 type installation struct {
 	java      string
 	classPath string
 }
 
+// withHome is the name of the option WithHome.
+const withHome = "WithHome"
+
 // WithHome makes real servers run the release of ZooKeeper that is unpacked in the folder home, in place
 // of that in ZOOKEEPER_HOME or of Debian's package. Its jars are in home/lib, as in the archives of
 // ZooKeeper, or in home. Releases from 3.5 on can be run. The start fails with [ErrNotInstalled] if the
-// folder has no jars. An embedded server refuses this option. See [Member.RestartWith].
+// folder has no jars; a test is not skipped for it then. An embedded server refuses this option. See [Member.RestartWith].
 // Java: the dependency of curator-test on a release of ZooKeeper, which is one for all servers.
 func WithHome(home string) Option {
 	return option(func(c *config) {
 		if home == "" {
-			c.invalid("WithHome", "the folder is empty")
+			c.invalid(withHome, "the folder is empty")
 		}
-		c.only.real = cmp.Or(c.only.real, "WithHome")
+		c.only.real = cmp.Or(c.only.real, withHome)
 		c.home = home
 	})
 }
@@ -61,8 +75,8 @@ func WithHome(home string) Option {
 //     its log, which says why. Its process has ended. Another RestartWith starts it again, if home has the
 //     release of before with the data that it had, as far as the release that has failed left that as it was.
 //
-// Of an ensemble a majority of the other servers must run. RestartWith can be called by several
-// goroutines, also beside the other methods.
+// In an ensemble a majority of the servers must run for this, as for Start; the one that is restarted counts.
+// RestartWith can be called by several goroutines, also beside the other methods.
 func (m *Member) RestartWith(home string) error {
 	in, err := installationAt("RestartWith", home)
 	if err != nil {
@@ -115,7 +129,7 @@ func versionIn(answer string) string {
 // installation returns what the servers run: the release of WithHome or ZOOKEEPER_HOME, or Debian's package.
 func (c config) installation() (installation, error) {
 	if c.home != "" {
-		return installationAt("WithHome", c.home)
+		return installationAt(withHome, c.home)
 	}
 	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
 		return installationAt("ZOOKEEPER_HOME", home)
@@ -125,20 +139,24 @@ func (c config) installation() (installation, error) {
 
 // installationAt finds a release in a folder. named says where the folder was named.
 func installationAt(named, home string) (installation, error) {
-	java, err := findJava()
+	dir, err := filepath.Abs(home) // java runs in another folder
 	if err != nil {
-		return installation{}, err
+		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
 	}
 	var jars []string
 	for _, pattern := range []string{"lib/*.jar", "*.jar"} {
-		found, err := filepath.Glob(filepath.Join(home, pattern))
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, err)
 		}
 		jars = append(jars, found...)
 	}
 	if len(jars) == 0 || home == "" {
-		return installation{}, fmt.Errorf("%w: %s=%s has no lib/*.jar", ErrNotInstalled, named, home)
+		return installation{}, fmt.Errorf("%w: %w", ErrNotInstalled, &noReleaseError{named, home})
+	}
+	java, err := findJava()
+	if err != nil {
+		return installation{}, err
 	}
 	return installation{java, strings.Join(jars, string(os.PathListSeparator))}, nil
 }

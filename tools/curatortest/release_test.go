@@ -57,7 +57,15 @@ func release(t *testing.T, manifest string) (home string) {
 func TestRestartWith(t *testing.T) {
 	t.Parallel()
 	home := installed(t)
-	e := curatortest.Real(t, curatortest.WithHome(home), curatortest.WithTickTime(tick))
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := curatortest.Real(t, curatortest.WithHome(relative), curatortest.WithTickTime(tick))
 	m := e.Member(0)
 	version := m.Version()
 	if strings.Count(version, ".") != 2 {
@@ -94,7 +102,7 @@ func TestRestartWith(t *testing.T) {
 	if m.Version() != "" || m.Mode() != "" {
 		t.Errorf("a server that has ended has the version %q, the mode %q", m.Version(), m.Mode())
 	}
-	if err := m.RestartWith(home); err != nil {
+	if err := m.RestartWith(relative); err != nil {
 		t.Fatal(err)
 	}
 	m.Restart() // with the same release
@@ -113,5 +121,22 @@ func TestWithHome(t *testing.T) {
 	}
 	if _, err := curatortest.New(curatortest.WithHome("/opt/zookeeper")); !errors.Is(err, curatortest.ErrInvalidOption) || !strings.Contains(err.Error(), "WithHome") {
 		t.Errorf("an embedded server: %v", err)
+	}
+}
+
+// TestWrongHome starts a test with a folder that has no release: it fails, with CI and without, also on a machine
+// without Java.
+func TestWrongHome(t *testing.T) {
+	home := t.TempDir()
+	javas := []string{os.Getenv("JAVA_HOME"), filepath.Join(home, "none")}
+	for _, ci := range []string{"true", ""} {
+		t.Setenv("CI", ci)
+		for _, java := range javas {
+			t.Setenv("JAVA_HOME", java)
+			got := runReal(&stoppingTB{}, curatortest.WithHome(home))
+			if !strings.HasPrefix(got, "fatal: ") || !strings.Contains(got, "WithHome="+home+" has no lib/*.jar") {
+				t.Errorf("CI=%q, JAVA_HOME=%q: %s", ci, java, got)
+			}
+		}
 	}
 }

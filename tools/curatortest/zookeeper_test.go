@@ -156,7 +156,7 @@ func TestWrongArguments(t *testing.T) {
 		`WithNodes: "/a/" is not a valid path`:    curatortest.WithNodes(map[string]string{"/a/": ""}),
 		`WithNodes: "/a/.." is not a valid path`:  curatortest.WithNodes(map[string]string{"/a/..": ""}),
 		"WithNodes: /a has 1048576 bytes":         curatortest.WithNodes(map[string]string{"/a": strings.Repeat("x", 1<<20)}),
-		"WithSettings: an embedded server":        curatortest.WithSettings(map[string]string{"snapCount": "10"}),
+		"WithSettings: only real servers":         curatortest.WithSettings(map[string]string{"snapCount": "10"}),
 		"WithSettings: clientPort is set":         curatortest.WithSettings(map[string]string{"clientPort": "1"}),
 		"WithSettings: server.1 is set":           curatortest.WithSettings(map[string]string{"server.1": "x"}),
 		`WithSettings: "a=b" is not a valid name`: curatortest.WithSettings(map[string]string{"a=b": "1"}),
