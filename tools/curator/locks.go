@@ -223,7 +223,7 @@ func (a *answer) chooseHolder(ctx context.Context, path string, token int64) (vi
 		return view.Contender{}, err
 	}
 	for _, c := range lock.Holders {
-		if c.Token == token || token == 0 && len(lock.Holders) == 1 {
+		if token != 0 && c.Token == token || token == 0 && len(lock.Holders) == 1 { // a hidden holder has the token 0
 			return c, nil
 		}
 	}
@@ -240,7 +240,7 @@ func (a *answer) confirm(ctx context.Context, path string, c view.Contender) err
 	}
 	text := fmt.Sprintf("%s is held by %s, token %d, whose node is %s old.\n"+
 		"The holder's program is not stopped, and may work at the same time as the next holder.\nType yes to take the lock away: ",
-		output.Line(path), output.Line(view.OwnerOf(c)), c.Token, view.Age(c.Since))
+		output.Line(path), output.Line(view.OwnerOf(c)), c.Token, view.Age(c.Since.Time))
 	if _, err := io.WriteString(a.Stderr, text); err != nil {
 		return console.Exitf(console.ExitInternal, "cannot ask: %v", err)
 	}

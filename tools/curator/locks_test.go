@@ -16,6 +16,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curator/internal/view"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // ask runs a command in this process and checks its exit code.
@@ -174,4 +175,23 @@ func TestBreak(t *testing.T) {
 		one.finish()
 		s.wantFree()
 	})
+}
+
+// A holder that may not be read has no token, and is not the one that break takes without a token.
+func TestBreakHidden(t *testing.T) {
+	t.Parallel()
+	s := serverAt(t, curatortest.Start(t, curatortest.WithRelease("3.9.5")).ConnectString(), "")
+	create := s.client.Create().CreatingParentsIfNeeded().WithMode(framework.EphemeralSequential).WithACL(framework.WorldACL(framework.PermWrite))
+	for range 2 {
+		if _, err := create.ForPath(t.Context(), s.path+"/x__READ__"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, stderr := s.ask(64, "break", "--yes", s.path); !strings.Contains(stderr, "has 2 holders") {
+		t.Errorf("stderr %q", stderr)
+	}
+	s.ask(1, "break", "--yes", "--token", "7", s.path)
+	if len(s.nodes()) != 2 {
+		t.Errorf("left: %q", s.nodes())
+	}
 }

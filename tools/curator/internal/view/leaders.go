@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/layout"
@@ -19,13 +18,13 @@ type Election struct {
 	Error      string      `json:"error,omitempty"`
 }
 
-// Candidate is a participant of an election: the leader, or one that waits.
+// Candidate is a participant of an election: the leader, or one that waits. Fields that are not known are "" or 0.
 type Candidate struct {
-	ID      string    `json:"id"` // the id that the participant has chosen
-	Node    string    `json:"node"`
-	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
-	Token   int64     `json:"token"`   // the fencing token
-	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
+	ID      string `json:"id"` // the id that the participant has chosen
+	Node    string `json:"node"`
+	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
+	Token   int64  `json:"token"`   // the fencing token
+	Since   Time   `json:"since"`   // when its node was created, by the server's clock
 }
 
 // Elections returns the elections at path and below it, ordered by path. The nodes of a LeaderSelector
@@ -74,7 +73,7 @@ func hasIDs(lock Lock) bool {
 func LeaderRows(list []Election) [][]string {
 	rows := [][]string{{"PATH", "KIND", "PLACE", "ID", "FOR", "TOKEN", "SESSION"}}
 	add := func(e Election, place string, c Candidate) {
-		rows = append(rows, []string{e.Path, e.Kind, place, c.ID, Age(c.Since), strconv.FormatInt(c.Token, 10), c.Session})
+		rows = append(rows, []string{e.Path, e.Kind, place, c.ID, Age(c.Since.Time), strconv.FormatInt(c.Token, 10), orDash(c.Session)})
 	}
 	for _, e := range list {
 		if e.Error != "" {

@@ -136,14 +136,14 @@ type Lock struct {
 
 // Contender is a holder or a waiter. Fields that are not known are "" or 0.
 type Contender struct {
-	Node    string    `json:"node"`
-	Owner   string    `json:"owner"` // label, host and pid as text, or the data of Java's node
-	Label   string    `json:"label,omitempty"`
-	Host    string    `json:"host,omitempty"`
-	PID     int       `json:"pid,omitempty"`
-	Session string    `json:"session"` // hexadecimal, as in ZooKeeper's logs
-	Token   int64     `json:"token"`   // the fencing token
-	Since   time.Time `json:"since"`   // when its node was created, by the server's clock
+	Node    string `json:"node"`
+	Owner   string `json:"owner"` // label, host and pid as text, or the data of Java's node
+	Label   string `json:"label,omitempty"`
+	Host    string `json:"host,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Session string `json:"session"` // hexadecimal, as in ZooKeeper's logs
+	Token   int64  `json:"token"`   // the fencing token
+	Since   Time   `json:"since"`   // when its node was created, by the server's clock
 	// RevocationRequested says that somebody has asked the owner to release the lock. The request
 	// has replaced the owner's name in the node.
 	RevocationRequested bool `json:"revocationRequested"`
@@ -161,9 +161,13 @@ func contenders(list []locks.Contender) []Contender {
 	found := make([]Contender, 0, len(list)) // not nil, so that it is not null in JSON
 	for _, c := range list {
 		owner := layout.ParseOwner([]byte(c.Data))
+		session := ""
+		if c.Token != 0 { // otherwise the client may not read the node, and nothing of it is known
+			session = output.Hex(c.SessionID)
+		}
 		found = append(found, Contender{
 			Node: c.Path, Owner: c.Owner, Label: owner.Label, Host: owner.Host, PID: owner.PID,
-			Session: output.Hex(c.SessionID), Token: c.Token, Since: c.Since.UTC(),
+			Session: session, Token: c.Token, Since: Time{c.Since.UTC()},
 			RevocationRequested: c.Data == layout.RevokeRequest, TraceParent: c.TraceParent,
 			session: c.SessionID, hasID: layout.IsParticipantID([]byte(c.Data)),
 		})
@@ -257,7 +261,7 @@ func LockRows(list []Lock) [][]string {
 }
 
 func lockRow(lock Lock, place string, c Contender) []string {
-	return []string{lock.Path, lock.Kind, place, OwnerOf(c), Age(c.Since), strconv.FormatInt(c.Token, 10), c.Session}
+	return []string{lock.Path, lock.Kind, place, OwnerOf(c), Age(c.Since.Time), strconv.FormatInt(c.Token, 10), orDash(c.Session)}
 }
 
 // OwnerOf returns the name of a contender for a table or a message.

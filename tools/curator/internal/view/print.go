@@ -113,6 +113,17 @@ func Age(since time.Time) string {
 	return fmt.Sprint(max(time.Since(since), 0).Round(time.Second))
 }
 
+// Time is a time that may not be known: then it is zero, and "" in JSON.
+type Time struct{ time.Time }
+
+// MarshalJSON returns the time in the form of RFC 3339.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte(`""`), nil
+	}
+	return t.Time.MarshalJSON()
+}
+
 // orDash returns a text, or a dash if it is empty.
 func orDash(text string) string {
 	if text == "" {

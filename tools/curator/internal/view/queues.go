@@ -85,6 +85,10 @@ func (f *queueFinder) find(ctx context.Context, path string) error {
 	return nil
 }
 
+// mostRefused is the number of items that may not be read after which no more items of a queue are asked for:
+// usually all of them have the same ACL.
+const mostRefused = 10
+
 // add adds the queue at path, or its lock nodes if its children are lock nodes of items.
 func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item) error {
 	q := Queue{Path: path, Length: len(items), Consumers: []Consumer{}}
@@ -93,13 +97,16 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 	for i, it := range items {
 		names[i] = it.Name()
 	}
-	var refused string
+	var refused []string
 	for _, name := range names {
+		if len(refused) == mostRefused {
+			break
+		}
 		var stat framework.Stat
 		exists, err := f.client.CheckExists().StoringStatIn(&stat).ForPath(ctx, join(path, name))
 		switch {
 		case errors.Is(err, framework.ErrNoAuth):
-			refused = err.Error()
+			refused = append(refused, err.Error())
 			continue
 		case err != nil:
 			return err
@@ -113,8 +120,8 @@ func (f *queueFinder) add(ctx context.Context, path string, items []layout.Item)
 		q.Oldest = &Item{Node: join(path, name), Created: stat.Ctime.UTC(), Bytes: stat.DataLength}
 		break
 	}
-	if q.Oldest == nil && refused != "" { // whether these are items or lock nodes is not known
-		q = Queue{Path: path, Consumers: []Consumer{}, Error: refused}
+	if q.Oldest == nil && len(refused) > 0 { // whether these are items or lock nodes is not known
+		q = Queue{Path: path, Consumers: []Consumer{}, Error: refused[0]}
 	} else {
 		q.classify(items, f.now)
 		f.items[path] = names

@@ -58,6 +58,32 @@ func TestUnreadableQueues(t *testing.T) {
 	}
 }
 
+// Of a queue whose items may not be read only some are asked for.
+func TestHiddenQueue(t *testing.T) {
+	server := curatortest.Start(t, curatortest.WithRelease("3.9.5"))
+	client := server.Client(t)
+	create := client.Create().CreatingParentsIfNeeded().WithMode(framework.PersistentSequential).WithACL(framework.WorldACL(framework.PermWrite))
+	var paths []string
+	for range mostRefused + 2 {
+		path, err := create.ForPath(t.Context(), "/q/queue-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	asks := func(i int) (hit func() bool) {
+		return server.Inject(curatortest.Rule{Op: "exists", Path: paths[i], Do: curatortest.Fail(framework.ErrNoAuth)})
+	}
+	last, next := asks(mostRefused-1), asks(mostRefused)
+	found, err := Queues(t.Context(), client, "/q", time.Now())
+	if err != nil || len(found) != 1 || found[0].Error == "" || found[0].Oldest != nil || found[0].Kind != "" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if !last() || next() {
+		t.Errorf("asked for item %d: %t, and for the next one: %t", mostRefused, last(), next())
+	}
+}
+
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"queue-0000000001": "plain", "queue-1000000050000000001": "priority", "queue-0FFFFFFFF0000000003": "priority",

@@ -28,10 +28,11 @@ type fleet struct {
 	log []string
 }
 
-// newFleet starts a server and the page. change modifies the configuration of the page.
-func newFleet(t *testing.T, change func(cfg *ui.Config)) *fleet {
+// newFleet starts a server and the page. change modifies the configuration of the page, and opts that of the server.
+func newFleet(t *testing.T, change func(cfg *ui.Config), opts ...curatortest.Option) *fleet {
 	t.Helper()
-	f := &fleet{t: t, server: curatortest.Start(t, curatortest.WithTickTime(200*time.Millisecond)), clients: map[string]*framework.Client{}, secret: ui.NewSecret()}
+	opts = append(opts, curatortest.WithTickTime(200*time.Millisecond))
+	f := &fleet{t: t, server: curatortest.Start(t, opts...), clients: map[string]*framework.Client{}, secret: ui.NewSecret()}
 	cfg := ui.Config{
 		Config: follow.Config{
 			Client: f.client("page"), Root: "/", Servers: []string{f.server.ConnectString()},

@@ -12,6 +12,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/tools/curator/internal/ui"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // acquire acquires a mutex.
@@ -307,5 +308,23 @@ func TestJSON(t *testing.T) {
 		if got := eval[string](b, `document.querySelector('.choices [aria-pressed=true]').innerText`); got != pressed {
 			t.Errorf("%s: it is shown as %s, want %s", name, got, pressed)
 		}
+	}
+}
+
+// The ACL of a node whose data and Stat may not be read is shown.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, nil, curatortest.WithRelease("3.9.5"))
+	b := f.open(1280, 900, "recipes")
+	if _, err := f.client("page").Create().WithACL(framework.WorldACL(framework.PermAdmin)).ForPath(t.Context(), "/hidden"); err != nil {
+		t.Fatal(err)
+	}
+	b.show("tree?path=/hidden")
+	b.until(`document.querySelector('table[aria-label="ACL"]') !== null`)
+	if got := eval[string](b, `document.querySelector('table[aria-label="ACL"] tbody').innerText`); !strings.Contains(got, "anyone") {
+		t.Errorf("the ACL is %q", got)
+	}
+	if eval[bool](b, `[...document.querySelectorAll('h2')].some((e) => e.innerText === 'Stat')`) {
+		t.Error("the Stat is shown")
 	}
 }

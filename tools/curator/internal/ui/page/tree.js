@@ -68,7 +68,7 @@ function node(n, params, find, to) {
       n.data !== null && data(n, params.get('as') || '', to),
       store.actions && n.stat && n.data !== null && nodeButtons(n.path, n.stat, textOf(n).text)),
     n.stat && h('section', { key: 'stat' }, h('h2', null, 'Stat'), stat(n.stat)),
-    n.stat && h('section', { key: 'acl' }, h('h2', null, 'ACL'), table('acl', 'ACL', [['Scheme', ''], ['Id', 'main'], ['Permissions', '']],
+    n.acl.length > 0 && h('section', { key: 'acl' }, h('h2', null, 'ACL'), table('acl', 'ACL', [['Scheme', ''], ['Id', 'main'], ['Permissions', '']],
       n.acl.map((entry, i) => ({ key: i, cells: [entry.scheme, word(entry.id), entry.perms] })))),
   ];
 }
