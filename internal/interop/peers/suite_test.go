@@ -34,17 +34,21 @@ var junitFlags = []string{"-Xmx512m", "-XX:+UseSerialGC", "--add-opens=java.base
 func TestPeerCuratorSuite(t *testing.T) {
 	t.Parallel()
 	s := newJUnit(t)
+	classes, absent := choose(s.classes(t))
+	if len(absent) > 0 {
+		t.Errorf("Curator has no classes %q: they should not be listed", absent)
+	}
 	t.Run("classes", func(t *testing.T) {
-		for _, class := range s.classes(t) {
-			if slices.Contains(ensembles, path.Ext(class)[1:]) {
-				continue
-			}
+		for _, class := range classes {
 			t.Run(path.Ext(class)[1:], func(t *testing.T) {
 				t.Parallel()
 				s.runClass(t, class)
 			})
 		}
 	})
+	if absent := s.unjudged(); s.ended == len(classes) && len(absent) > 0 { // not if -run leaves classes out
+		t.Errorf("Curator has no tests %q: they should not be listed", absent)
+	}
 	t.Logf("Curator's tests on the embedded server: %s", s.counts())
 }
 
@@ -56,6 +60,8 @@ type junit struct {
 
 	mu      sync.Mutex
 	results map[outcome]int
+	judged  map[string]bool // the names of tests
+	ended   int             // classes whose tests were all judged
 	runs    int
 }
 
@@ -74,7 +80,7 @@ const (
 func newJUnit(t *testing.T) *junit {
 	t.Helper()
 	jars := filepath.Join(fetched(t, "suite"), "*")
-	s := &junit{folder: t.TempDir(), servers: startJavaServers(t), results: map[outcome]int{}}
+	s := &junit{folder: t.TempDir(), servers: startJavaServers(t), results: map[outcome]int{}, judged: map[string]bool{}}
 	s.classPath = filepath.Join(s.folder, "classes") + string(os.PathListSeparator) + jars
 	compile(t, jars, filepath.Join(s.folder, "classes"), filepath.Join("testdata", "suite", "TestingServer.java"))
 	return s
@@ -104,18 +110,38 @@ func (s *junit) classes(t *testing.T) (classes []string) {
 	return classes
 }
 
+// choose returns the classes that are run, and the listed names that no class has.
+func choose(all []string) (classes, absent []string) {
+	absent = slices.Concat(ensembles, noTests)
+	for _, class := range all {
+		i := slices.Index(absent, path.Ext(class)[1:])
+		if i < 0 {
+			classes = append(classes, class)
+			continue
+		}
+		absent = slices.Delete(absent, i, i+1)
+	}
+	return classes, absent
+}
+
 // runClass runs a class of tests, and again those that failed and are not listed.
 func (s *junit) runClass(t *testing.T, class string) {
 	t.Helper()
 	selection := []string{"--select-class", class}
+	var repeated []string
 	for attempt := 1; len(selection) > 0; attempt++ {
 		cases := s.run(t, selection...)
-		selection = nil
+		if absent := vanished(repeated, cases); len(cases) == 0 || len(absent) > 0 {
+			t.Fatalf("attempt %d has run %d tests, and not %q", attempt, len(cases), absent)
+		}
+		selection, repeated = nil, nil
 		for _, c := range cases {
-			how, again := judge(path.Ext(class)[1:]+"."+c.name(), c.outcome(), attempt)
+			name := path.Ext(class)[1:] + "." + c.name()
+			how, again := judge(name, c.outcome(), attempt)
 			switch {
 			case again:
 				selection = append(selection, "--select-method", class+"#"+c.name())
+				repeated = append(repeated, c.name())
 				continue
 			case how == failed:
 				t.Errorf("%s: %s", c.Name, c.Failure.Text)
@@ -124,9 +150,35 @@ func (s *junit) runClass(t *testing.T, class string) {
 			}
 			s.mu.Lock()
 			s.results[how]++
+			s.judged[name] = true
 			s.mu.Unlock()
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended++
+}
+
+// vanished returns the names that none of the tests has.
+func vanished(names []string, cases []testcase) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(cases, func(c testcase) bool { return c.name() == name })
+	})
+}
+
+// unjudged returns the listed tests that were not judged, in order.
+func (s *junit) unjudged() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range []map[string]string{unsupported, chancy} {
+		for name := range list {
+			if !s.judged[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // judge says how a test ended, or that it has to run again.
@@ -231,5 +283,42 @@ func TestJudge(t *testing.T) {
 		if got, again := judge(c.name, c.how, c.attempt); got != c.want || again != c.again {
 			t.Errorf("%s, %s at attempt %d: %s, again %t", c.name, c.how, c.attempt, got, again)
 		}
+	}
+}
+
+// A name that no class or test of Curator has any more is noticed.
+func TestVanished(t *testing.T) {
+	all := []string{"org.apache.curator.TestX", "org.apache.curator.TestReadOnly", "org.apache.curator.TestQueueItem"}
+	classes, absent := choose(all)
+	if !slices.Equal(classes, all[:1]) || len(absent) != len(ensembles)+len(noTests)-2 || slices.Contains(absent, "TestReadOnly") || slices.Contains(absent, "TestQueueItem") {
+		t.Errorf("classes %q, absent %q", classes, absent)
+	}
+	for _, tt := range []struct{ names, ran, want []string }{
+		{nil, []string{"testA()"}, nil},
+		{[]string{"testA", "testB"}, []string{"testB()", "testA(boolean)[1]", "testA(boolean)[2]"}, nil},
+		{[]string{"testA", "testB"}, []string{"testB()"}, []string{"testA"}},
+		{[]string{"testA"}, nil, []string{"testA"}},
+	} {
+		var cases []testcase
+		for _, name := range tt.ran {
+			cases = append(cases, testcase{Name: name})
+		}
+		if got := vanished(tt.names, cases); !slices.Equal(got, tt.want) {
+			t.Errorf("%q of %q: %q, want %q", tt.names, tt.ran, got, tt.want)
+		}
+	}
+	s := &junit{judged: map[string]bool{"TestX.testY": true}}
+	for _, list := range []map[string]string{unsupported, chancy} {
+		for name := range list {
+			s.judged[name] = true
+		}
+	}
+	if names := s.unjudged(); len(names) > 0 {
+		t.Errorf("not judged: %q", names)
+	}
+	const listed = "TestLeaderSelectorEdges.flappingTest"
+	delete(s.judged, listed)
+	if names := s.unjudged(); !slices.Equal(names, []string{listed}) {
+		t.Errorf("not judged: %q, want %s", names, listed)
 	}
 }
