@@ -38,6 +38,7 @@ var exceptions = append([]exception{
 	{noSkip.name, "tools/curator/internal/ui/browsertest/browser_test.go", 1, "decides as curatortest.Real does, for Chromium, and Java Curator beside it, which no other package needs here"},
 	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator, its compiler and kazoo, which no other test needs"},
 	{noSkip.name, "internal/telemetry/alerts_test.go", 1, "decides as curatortest.Real does, for promtool, which no other test needs"},
+	{noSkip.name, "internal/verify/rolling/moves_test.go", 1, "decides as curatortest.Real does, for a Java compiler, which no other test of the package needs"},
 	{functionSize.name, "framework/schema/load.go", 1, "was longer when 60 lines became the limit"},
 	{functionSize.name, "internal/verify/mutants/table.go", 2, "they are tables"},
 }, longTests(

@@ -23,8 +23,8 @@ step. Package internal/verify/rolling says what it tests. Releases are folders t
 
 The exit status is 0 if all upgrades were done, no step has cost a lease, an ephemeral node or an increment,
 all caches have converged, and the load has no violation. A release that refuses what a later one has written
-is told in its row, in the words of the server; so is a release that has no way to end connections. With -standard it is 0 if leases were lost, because losses
-must be noticed.`, defineRolling}
+is told in its row, in the words of the server; so is a release that has no way to end connections. With
+-standard it is 0 if steps have cost leases, because losses must be noticed, and the load is as good as without.`, defineRolling}
 }
 
 func defineRolling(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,8 +61,8 @@ func TestEndConnections(t *testing.T) {
 	t.Parallel()
 	server := curatortest.Real(t)
 	jmx, err := newConsole(t.Context(), t.TempDir())
-	if errors.Is(err, errNoWay) {
-		return // there is no JDK
+	if errors.Is(err, errNoWay) && os.Getenv("CI") != "true" {
+		t.Skip(err) // there is no JDK
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -16,13 +16,20 @@ import (
 // prefix is what the names of the folders of releases begin with.
 const prefix = "zookeeper-"
 
-// Cache returns the folder that make servers puts releases into.
+// Cache returns the folder that make servers puts releases into: the same as .ci/servers/fetch.sh, on every system.
 func Cache() (string, error) {
 	if dir := os.Getenv("SERVERSDIR"); dir != "" {
 		return dir, nil
 	}
-	dir, err := os.UserCacheDir()
-	return filepath.Join(dir, "curator-servers"), err
+	dir := os.Getenv("XDG_CACHE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(dir, "curator-servers"), nil
 }
 
 // Find returns releases by their names in the order of names, such as 3.9 or 3.9.5. The name of a minor version

@@ -63,7 +63,7 @@ func (c Config) check() error {
 }
 
 // Run runs all steps, and writes the table and what became of the load to out. Its error says what the results
-// should not be, see Judge; or that the load has a violation, or lost a lease; or why there is no result.
+// should not be, see Judge, and with Standard that nothing was lost; or that the load has a violation, or lost a lease; or why there is no result.
 func Run(ctx context.Context, c Config, out, progress io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -87,10 +87,17 @@ func Run(ctx context.Context, c Config, out, progress io.Writer) error {
 	if err == nil && len(report.Violations) > 0 {
 		_, err = io.WriteString(out, report.String())
 	}
+	return errors.Join(err, c.judge(r.rows, report.Result, lost))
+}
+
+// judge returns an error for what the results should not be. The load is judged with each policy of the witnesses:
+// its workers always have the session policy.
+func (c Config) judge(rows []Row, result check.Result, lost []history.Event) error {
+	steps := Judge
 	if c.Standard {
-		return errors.Join(err, judgeStandard(r.rows))
+		steps = judgeStandard
 	}
-	return errors.Join(err, Judge(r.rows), judgeLoad(report.Result, lost))
+	return errors.Join(steps(rows), judgeLoad(result, lost))
 }
 
 // judgeStandard returns an error if no lease was lost under the standard policy: then this package does not

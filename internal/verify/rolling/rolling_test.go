@@ -77,6 +77,31 @@ func TestJudgeLoad(t *testing.T) {
 	}
 }
 
+// The load is judged also under the standard policy, under which steps must cost leases.
+func TestJudgeBoth(t *testing.T) {
+	steps := []Row{{Kind: Upgrade, Ended: 1, Kept: 1, Counted: 1}}
+	costly := []Row{{Kind: Upgrade, Ended: 1, Kept: 1, Counted: 1, Lost: []string{"the mutex"}}}
+	good := check.Result{Holds: map[string]int{"mutex": 3}}
+	bad := check.Result{Holds: good.Holds, Violations: make([]check.Violation, 2)}
+	for name, tt := range map[string]struct {
+		standard bool
+		rows     []Row
+		result   check.Result
+		want     []string
+	}{
+		"good":                 {false, steps, good, nil},
+		"a loss":               {false, costly, good, []string{"lost: the mutex"}},
+		"a violation":          {false, steps, bad, []string{"2 violations"}},
+		"standard":             {true, costly, good, nil},
+		"standard, no loss":    {true, steps, good, []string{"does not notice losses"}},
+		"standard, violations": {true, costly, bad, []string{"2 violations"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantsError(t, Config{Standard: tt.standard}.judge(tt.rows, tt.result, nil), tt.want)
+		})
+	}
+}
+
 // What runs nothing is refused.
 func TestMisuse(t *testing.T) {
 	good := Config{Releases: make([]matrix.Release, 2), Session: 30 * time.Second, Clients: 1}

@@ -87,6 +87,23 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// The folder of the releases is that of .ci/servers/fetch.sh.
+func TestCache(t *testing.T) {
+	for want, set := range map[string]map[string]string{
+		"/servers":                     {"SERVERSDIR": "/servers", "XDG_CACHE_HOME": "/cache"},
+		"/cache/curator-servers":       {"XDG_CACHE_HOME": "/cache"},
+		"/home/.cache/curator-servers": {},
+	} {
+		t.Setenv("HOME", "/home")
+		for _, name := range []string{"SERVERSDIR", "XDG_CACHE_HOME"} {
+			t.Setenv(name, set[name])
+		}
+		if got, err := Cache(); err != nil || got != want {
+			t.Errorf("%v: %q, %v, want %q", set, got, err, want)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"zookeeper-3.8.6", "zookeeper-3.9.10", "zookeeper-3.9.9", "zookeeper-3.10.0", "other"} {
