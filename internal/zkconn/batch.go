@@ -57,7 +57,7 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 			b.frames = call.Req.Append(b.frames)
 		}
 		b.ephemeral += uint32(ephemeralSize(call))
-		b.counts = call.Op == jute.OpGetEphemerals
+		b.counts = counts(call)
 		size := len(b.frames) - start - 4
 		if size > limit {
 			return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrTooLarge, jute.OpName(call.Op), size, limit)

@@ -73,6 +73,12 @@ func List(path string, watch *Watch) *Call {
 	return &r.Call
 }
 
+// Ephemerals lists the ephemeral nodes of the session on which it is sent whose paths begin with a prefix, also those that
+// the client may not read. Servers know it since 3.6.
+func Ephemerals(prefix string) *Call {
+	return &Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{Path: prefix}, Res: &jute.GetChildrenResponse{}}
+}
+
 // Sync has the server catch up with the leader before it answers.
 func Sync(path string) *Call {
 	return &Call{Op: jute.OpSync, Req: &jute.PathRequest{Path: path}, Res: &jute.SyncResponse{}}
@@ -166,9 +172,15 @@ func (c *Call) Data() []byte {
 	return nil
 }
 
-// Names returns the names of the children in the answer to List.
+// Names returns the names of the children in the answer to List, and the paths in that to Ephemerals.
 func (c *Call) Names() []string {
-	if res, ok := c.Res.(*jute.GetChildren2Response); ok && c.OK() {
+	if !c.OK() {
+		return nil
+	}
+	switch res := c.Res.(type) {
+	case *jute.GetChildren2Response:
+		return res.Children
+	case *jute.GetChildrenResponse:
 		return res.Children
 	}
 	return nil

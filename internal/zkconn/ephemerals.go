@@ -114,6 +114,12 @@ func listEphemerals(session int64) *Call {
 	return &Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{Path: "/"}, Session: session}
 }
 
+// counts reports whether a call is such a request.
+func counts(call *Call) bool {
+	req, ok := call.Req.(*jute.PathRequest)
+	return ok && call.Op == jute.OpGetEphemerals && req.Path == "/"
+}
+
 // begin counts the nodes of another session, which has none, zero for no session.
 func (e *ephemerals) begin(session int64) {
 	e.mu.Lock()
@@ -195,7 +201,7 @@ func (e *ephemerals) answered(call *Call, code jute.Code, body []byte, rest int)
 	case *MultiRequest:
 		e.applied(req.Ops, body)
 	case *jute.PathRequest:
-		if req.Path == "/" {
+		if counts(call) {
 			event = e.counted(code, body, rest)
 		}
 	}

@@ -31,9 +31,9 @@ func (t *fixture) counted() int {
 // listed returns the size of the session's ephemeral nodes. The client takes no count from the answer, because of the path.
 func (t *fixture) listed() (size int) {
 	t.Helper()
-	var res jute.GetChildrenResponse
-	t.do(&zkconn.Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{}, Res: &res})
-	for _, path := range res.Children {
+	call := zkconn.Ephemerals("")
+	t.do(call)
+	for _, path := range call.Names() {
 		size += 4 + len(path)
 	}
 	return size

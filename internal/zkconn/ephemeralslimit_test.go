@@ -193,6 +193,27 @@ func TestEphemeralsAreNotListed(t *testing.T) {
 	}
 }
 
+// TestEphemeralsListedForOthers: lost lists of some nodes say nothing about the list of all.
+func TestEphemeralsListedForOthers(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.limited(8000)
+		t.server.Inject(curatortest.Rule{Op: "getEphemerals", Path: "/x", Times: 3, Do: curatortest.CutBefore()})
+		for range 3 {
+			t.want(t.conn.Do(t.Context(), 0, zkconn.Ephemerals("/x")), framework.ErrConnectionLoss)
+		}
+		t.made("/x", ephemeral)
+		t.made("/y", ephemeral)
+		call := zkconn.Ephemerals("/x")
+		t.do(call)
+		if names := call.Names(); len(names) != 1 || names[0] != "/x" {
+			t.Errorf("listed %q", names)
+		}
+		if stats := t.conn.Stats(); stats.EphemeralLimit != 8000 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
 // TestEphemeralsThrottled: a server that does not list the nodes just now is asked again.
 func TestEphemeralsThrottled(t *testing.T) {
 	virtual(t, func(t *fixture) {
