@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -101,7 +102,7 @@ func (t *target) warn(text string, args ...any) {
 // missing.
 type sighting struct {
 	there    bool
-	unread   bool // not even the Stat may be read, and nothing tells it: only there and session are known
+	unknown  bool // it is there, and nothing tells its Stat; owner is 0 unless the node is listed as one of the session
 	readable bool // data is that of the node
 	data     []byte
 	czxid    int64
@@ -118,6 +119,22 @@ func newSighting(read *zkconn.Call, withData bool) sighting {
 		there: true, readable: withData, data: read.Data(), czxid: stat.Czxid, mzxid: stat.Mzxid, version: stat.Version,
 		owner: stat.EphemeralOwner, session: read.Session,
 	}
+}
+
+// ownerUnknown reports whether it is not known whose node it is.
+func (s *sighting) ownerUnknown() bool { return s.unknown && s.owner == 0 }
+
+// listed returns the client's session if a node is one of its ephemeral nodes, else 0. A server tells that also of a node
+// that the client may not read.
+func listed(ctx context.Context, conn *zkconn.Conn, full string) (session int64, err error) {
+	call := zkconn.Ephemerals(full)
+	if err := conn.DoAtQuorum(ctx, call); err != nil {
+		return 0, err
+	}
+	if call.Err != nil || !slices.Contains(call.Names(), full) {
+		return 0, call.Err
+	}
+	return call.Session, nil
 }
 
 // knowledge is what is known of the node. It belongs to the keeper's goroutine.

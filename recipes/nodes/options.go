@@ -81,8 +81,11 @@ func WithoutParents() Option {
 // write it for SetData, and to create and delete below the parents. A server sends no deletion to a client that
 // may not read the node: the keeper then checks every 10 s, and notices the deletion late. Servers of ZooKeeper 3.8.4,
 // 3.9.2 and later do not even show such a client the node's Stat. The keeper then knows the node by the answers to what
-// it writes: Close returns framework.ErrNoAuth, and the node stays, if somebody else has written to it or its session
-// has ended, and Start does if it were to take over a node.
+// it writes, and an ephemeral node of the client's session by the server's list of them. Any other node may have been
+// deleted and created again by somebody else, persistent ones included: Close returns framework.ErrNoAuth, and the node
+// stays. With WithTakeover Start returns framework.ErrNoAuth if there is such a node. Later on it counts as taken over,
+// until it is gone.
+//
 // An empty list, an entry that no server accepts, and one that permits nothing are refused with
 // framework.ErrInvalidACL. No server is asked for that: if one refuses the list, what creates a node fails with
 // framework.ErrInvalidACL. Without the option nodes get the client's ACL: see framework.WithDefaultACL.

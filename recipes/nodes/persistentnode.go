@@ -139,13 +139,13 @@ func (n *PersistentNode) Start(ctx context.Context) error {
 // returns ErrDeletePending, and the deletion continues in the background until it succeeds or
 // the client is closed.
 //
-// Other errors: framework.ErrNotEmpty, if a persistent node has children, and
-// framework.ErrNoAuth; the node stays then. framework.ErrClosed, if the client was closed
+// Other errors: framework.ErrNotEmpty, if a persistent node has children, and framework.ErrNoAuth, also if
+// nothing tells that the node is the kept one, see WithACL; the node stays then. framework.ErrClosed, if the client was closed
 // before and the node is persistent, so it stays, or if the client could not close the session of an
 // ephemeral node, which stays until the session times out. Close is idempotent, and allowed before
 // Start.
 //
-// Java: close.
+// Java: close, which deletes whatever node has the path.
 func (n *PersistentNode) Close(ctx context.Context) error {
 	if n == nil || n.keeper == nil {
 		return nil

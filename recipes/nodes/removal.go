@@ -20,7 +20,7 @@ type removal struct {
 	full     string
 	sessions *sessions
 	known    sighting // the node as it was seen last
-	sure     bool     // the node is still as known: it is watched
+	sure     bool     // the node is still as known: it is watched, and may be read, or no event would come
 	doubt    bool     // a create may have been applied since
 	tries    int
 
@@ -40,7 +40,7 @@ func (n *node) remove(ctx context.Context) (*removal, error) {
 		return nil, n.whenClosed(ctx, err)
 	}
 	r := &removal{conn: conn, full: n.full, sessions: n.sessions, known: n.known, doubt: n.doubt, done: make(chan struct{})}
-	r.sure = n.known.there && !n.doubt && n.mail.watched() && n.known.session == n.client.SessionID()
+	r.sure = n.known.readable && !n.doubt && n.mail.watched() && n.known.session == n.client.SessionID()
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	tel := n.api.Telemetry()
@@ -120,33 +120,22 @@ func (r *removal) try(ctx context.Context) error {
 // delete looks at the node, unless it is known, and deletes it if it is ours. over says that nothing
 // is left to be done.
 func (r *removal) delete(ctx context.Context) (over bool, err error) {
-	hidden := false
 	if !r.sure {
 		seen, err := r.look(ctx)
-		// Newer servers do not show the Stat of a node that we may not read. Then it is taken for the one that was known.
-		if hidden = errors.Is(err, framework.ErrNoAuth) && r.known.there && !r.known.unread; hidden {
-			seen, err = r.known, nil
-		}
 		if err != nil || !r.deletes(seen) {
 			return err == nil, err
 		}
 		r.known = seen
 	}
 	session := int64(0)
-	switch { // in another session the node may be that of another keeper
-	case r.sure:
+	if r.sure || r.known.unknown { // in another session the node may be that of another keeper
 		session = r.known.session
-	case hidden:
-		session = r.known.owner
 	}
 	call := zkconn.Delete(r.full, r.known.version)
 	err = r.conn.Do(ctx, session, call)
-	if r.sure && errors.Is(err, framework.ErrSessionExpired) {
+	if session != 0 && errors.Is(err, framework.ErrSessionExpired) {
 		r.sure = false
 		return false, nil
-	}
-	if hidden && (errors.Is(err, framework.ErrSessionExpired) || errors.Is(call.Err, framework.ErrBadVersion)) {
-		return false, framework.ErrNoAuth // whether the node is ours cannot be found out
 	}
 	if err != nil {
 		return false, err
@@ -171,10 +160,23 @@ func (r *removal) look(ctx context.Context) (sighting, error) {
 	switch {
 	case errors.Is(read.Err, framework.ErrNoNode):
 		return sighting{}, nil
+	case errors.Is(read.Err, framework.ErrNoAuth):
+		return r.hidden(ctx, read.Err)
 	case read.Err != nil:
 		return sighting{}, read.Err
 	}
 	return newSighting(read, false), nil
+}
+
+// hidden returns what is known of a node that is there, and whose Stat newer servers do not show to this client. It
+// returns refusal if the node is no ephemeral node of the client's session: then somebody else may have deleted the kept
+// node and created this one, and nothing tells. The version would not: both may never have been set.
+func (r *removal) hidden(ctx context.Context, refusal error) (sighting, error) {
+	session, err := listed(ctx, r.conn, r.full)
+	if err == nil && session == 0 {
+		err = refusal
+	}
+	return sighting{there: true, unknown: true, version: zkclient.AnyVersion, owner: session, session: session}, err
 }
 
 // deletes reports whether the node is to be deleted: if it is the one that was kept, or one that a
@@ -183,6 +185,10 @@ func (r *removal) deletes(seen sighting) bool {
 	switch {
 	case !seen.there || r.sessions.foreign(seen):
 		return false
+	case seen.unknown || r.known.unknown: // it is known by its session alone
+		if seen.owner != 0 && seen.owner == r.known.owner {
+			return true
+		}
 	case r.known.there && seen.czxid == r.known.czxid:
 		return true
 	}

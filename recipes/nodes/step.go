@@ -90,7 +90,7 @@ func (x *exchange) applied() bool { return x.call != nil && x.call.Refused() == 
 // take takes one step, and returns the next.
 func (n *node) take(ctx context.Context, conn *zkconn.Conn, at step, repair bool) (next step, err error) {
 	x := exchange{at: at, want: n.mail.want()}
-	if at == set && n.takeover && n.sessions.foreign(n.known) {
+	if at == set && n.takeover && (n.known.ownerUnknown() || n.sessions.foreign(n.known)) {
 		n.mail.keep(x.want, errTakenOver)
 		x.at = look
 	}
@@ -181,16 +181,25 @@ func (n *node) send(ctx context.Context, conn *zkconn.Conn, x *exchange) (err er
 		x.seen, err = n.readAfter(ctx, conn, nil, false)
 	}
 	if errors.Is(err, framework.ErrNoAuth) {
-		x.seen, err = n.unreadable(x, x.seen.session), nil
+		own := int64(0)
+		if err = nil; !x.applied() && (n.ephemeral() || n.known.owner != 0) {
+			own, err = listed(ctx, conn, n.full)
+		}
+		x.seen = n.unreadable(x, x.seen.session, own)
 	}
 	return err
 }
 
 // unreadable returns what is known of a node if servers do not show its Stat to a client that may not read the data:
-// ZooKeeper 3.8.4, 3.9.2 and later. The refusal proves that the node is there. It is the one that the answer to a change
-// of ours was about; or else the one that was seen last, as long as no end of a session can have removed that.
-func (n *node) unreadable(x *exchange, session int64) sighting {
+// ZooKeeper 3.8.4, 3.9.2 and later. The refusal proves that a node is there. If the server has just applied a change of
+// ours, the Stat is that in its answer. Else own is the client's session if the node is listed as one of its ephemeral
+// nodes. The node counts as the one that was known before if that has this owner, and no create may have been applied
+// meanwhile. Another client's node stays known, too, so that it is not written again and again. Any other is unknown.
+func (n *node) unreadable(x *exchange, session, own int64) sighting {
 	seen := sighting{there: true, session: session}
+	if own != 0 {
+		seen.session = own // the list was asked for last
+	}
 	switch {
 	case x.applied() && x.makes():
 		seen.czxid, seen.mzxid = x.call.Zxid, x.call.Zxid
@@ -200,10 +209,11 @@ func (n *node) unreadable(x *exchange, session int64) sighting {
 	case x.applied():
 		stat := x.call.Stat()
 		seen.czxid, seen.mzxid, seen.version, seen.owner = stat.Czxid, stat.Mzxid, stat.Version, stat.EphemeralOwner
-	case n.known.there && !n.known.unread && (n.known.owner == 0 || n.known.owner == session):
+	case n.known.there && !n.known.unknown && !n.doubt &&
+		(n.known.owner == own || own == 0 && n.sessions.foreign(n.known)):
 		seen.czxid, seen.mzxid, seen.version, seen.owner = n.known.czxid, n.known.mzxid, n.known.version, n.known.owner
 	default:
-		seen.unread = true
+		seen.unknown, seen.owner = true, own
 	}
 	return seen
 }
@@ -261,11 +271,15 @@ func (n *node) note(ctx context.Context, x *exchange) {
 	if !seen.readable {
 		n.lookAt = time.Now().Add(unreadablePause)
 	}
-	if seen.unread {
+	if seen.ownerUnknown() {
 		return
 	}
 	// A create whose answer was lost is recognized by what it has made.
-	found := n.doubt && !applied && seen.czxid != before.czxid && seen.version == 0 && !n.sessions.foreign(seen)
+	found := seen.czxid != before.czxid && seen.version == 0 && !n.sessions.foreign(seen)
+	if seen.unknown {
+		found = seen.owner != before.owner
+	}
+	found = found && n.doubt && !applied
 	n.doubt = false
 	if found {
 		n.noteCreated(ctx)
@@ -300,8 +314,12 @@ func (n *node) whenMissing(ctx context.Context, conn *zkconn.Conn, x *exchange) 
 // whenThere returns the step that follows one after which the node is there.
 func (n *node) whenThere(x *exchange, repair bool) (step, error) {
 	switch {
-	case x.seen.unread && n.takeover && n.starting: // whose node it is cannot be found out
-		return settled, framework.ErrNoAuth
+	case x.seen.ownerUnknown() && n.takeover:
+		if n.starting {
+			return settled, framework.ErrNoAuth
+		}
+		n.mail.keep(x.want, errTakenOver) // or so it may be
+		return settled, nil
 	case n.takesOver(x.seen):
 		return whenToBeReplaced(x)
 	}
@@ -360,7 +378,7 @@ func (n *node) has(x *exchange) bool {
 	if x.seen.readable {
 		return bytes.Equal(x.seen.data, x.node.Data)
 	}
-	return !x.seen.unread && x.seen.mzxid == n.written && x.want.version == n.writtenAs
+	return !x.seen.unknown && x.seen.mzxid == n.written && x.want.version == n.writtenAs
 }
 
 // warnOf logs, once for each of them, that an ephemeral node is another client's.
