@@ -58,6 +58,7 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 		}
 		b.ephemeral += uint32(ephemeralSize(call))
 		b.counts = counts(call)
+		call.plain = false // it may have been in another batch before
 		size := len(b.frames) - start - 4
 		if size > limit {
 			return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrTooLarge, jute.OpName(call.Op), size, limit)

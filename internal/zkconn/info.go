@@ -140,5 +140,5 @@ func (c *Conn) HasContainers() bool {
 	if c.unknown.keeper.Load() {
 		return c.unknown.answered.Load()&newerBit(jute.OpCreateContainer) != 0
 	}
-	return !c.unknown.has(jute.OpCreateContainer)
+	return !c.unknown.lacks(jute.OpCreateContainer)
 }

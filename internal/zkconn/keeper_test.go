@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,8 +227,9 @@ func TestCreate2EndsConnections(t *testing.T) {
 		dropping(t)
 		t.do(exists("/"))
 		for i := range 5 {
+			t.do(exists("/")) // behind it nothing waits for an answer but what follows
 			node, res := create("/a", 0)
-			err := t.conn.Do(t.Context(), 0, exists("/"), node, exists("/"))
+			err := t.conn.Do(t.Context(), 0, node, exists("/"))
 			if i < 2 {
 				t.want(err, zkconn.ErrConnectionLoss)
 				continue
@@ -313,6 +315,58 @@ func TestSilenceIsNoUnknownRequest(t *testing.T) {
 		}
 		if creates != 4 {
 			t.Errorf("create2 was sent %d times", creates)
+		}
+	})
+}
+
+// A create2 behind a request that was not answered either shows nothing about create2: these are ordinary losses.
+func TestLossAheadIsNoUnknownRequest(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(nil)
+		t.do(exists("/"))
+		for range 2 {
+			hit := t.server.Inject(curatortest.Rule{Op: "exists", Path: "/x", Do: curatortest.CutBefore()})
+			node, _ := create("/a", 0)
+			t.want(t.conn.Do(t.Context(), 0, exists("/x"), node), zkconn.ErrConnectionLoss)
+			if !hit() {
+				t.Fatal("the connection has ended at another request")
+			}
+		}
+		node, res := create("/a", 0)
+		if t.do(node); res.Stat.Ctime == 0 || t.unknown() != 0 {
+			t.Errorf("%+v; said %d times", res.Stat, t.unknown())
+		}
+	})
+}
+
+// A Keeper that has answered addWatch has setWatches2, too: connections that end ahead of that answer are ordinary losses,
+// behind which subscriptions are set again.
+func TestSubscriptionsOutliveLossesOfKeeper(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		var set atomic.Int32
+		keeper := &script{serve: func(n int, c net.Conn) {
+			r := jute.ConnectResponse{TimeOut: int32(timeout / time.Millisecond), SessionID: int64(n + 1), Passwd: make([]byte, 16)}
+			c.Write(frame(jute.AppendBool(r.Append(nil), false)))
+			for {
+				xid, op, err := request(c)
+				if op == jute.OpSetWatches2 {
+					set.Add(1)
+				}
+				if err != nil || op == jute.OpExists && n == 0 || op == jute.OpSetWatches2 && n < 3 {
+					return
+				}
+				c.Write(success(xid, op))
+			}
+		}}
+		t.open(func(cfg *zkconn.Config) { cfg.Dial = keeper.dial })
+		if err := t.conn.Subscribe(t.Context(), subscription()); err != nil {
+			t.Fatal(err)
+		}
+		t.want(t.conn.Do(t.Context(), 0, exists("/")), zkconn.ErrConnectionLoss)
+		time.Sleep(2 * timeout)
+		t.do(exists("/"))
+		if n, dials := set.Load(), keeper.dials.Load(); n != 3 || dials != 4 {
+			t.Errorf("the subscription was set again %d times on %d connections", n, dials-1)
 		}
 	})
 }

@@ -281,7 +281,7 @@ func (m *muxConn) admitNext() (deliver bool) {
 // servers do not know: the server's watch ends with the connection.
 func (m *muxConn) enqueue(calls ...*Call) {
 	for _, call := range calls {
-		if m.shared.unknown.has(call.Op) {
+		if m.shared.unknown.lacks(call.Op) {
 			continue
 		}
 		if b, err := newBatch([]*Call{call}, maxFrame); err == nil && m.err == nil {
@@ -341,8 +341,8 @@ func (m *muxConn) subscribe(sub *Subscription, limit int) (*batch, error) {
 	switch {
 	case m.err != nil, m.writeFailed:
 		return nil, nil
-	case m.shared.unknown.has(jute.OpAddWatch):
-		return nil, ErrUnimplemented
+	case m.shared.unknown.lacks(jute.OpAddWatch):
+		return nil, refusal(jute.OpAddWatch, jute.CodeUnimplemented)
 	}
 	m.watches.persistent.add(sub)
 	b, err := newBatch([]*Call{m.watches.persistent.adjusting(sub.path)}, limit)

@@ -23,7 +23,7 @@ func (m *muxConn) fail(err error) {
 		return
 	}
 	if hungUp(err) {
-		m.hungUp()
+		m.noteUnanswered()
 	}
 	m.owner.died(m, err)
 	m.endCalls(err)
@@ -33,8 +33,8 @@ func (m *muxConn) fail(err error) {
 	_ = m.raw.SetDeadline(time.Unix(1, 0))
 }
 
-// hungUp notes which requests the server has not answered.
-func (m *muxConn) hungUp() {
+// noteUnanswered notes which requests the server has not answered.
+func (m *muxConn) noteUnanswered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shared.unknown.onEnd(m.requests.pending.waiting())

@@ -118,7 +118,7 @@ func (c *Conn) queueOpening(w *muxConn) error {
 // restoring returns the requests that set all persistent watches again. A server that does not know them has none: then
 // the subscriptions are those of calls that are about to fail.
 func (c *Conn) restoring() []*Call {
-	if c.unknown.has(jute.OpSetWatches2) {
+	if c.unknown.lacks(jute.OpSetWatches2) {
 		return nil
 	}
 	return c.persistent.restoring(c.lastZxid.Load())
@@ -143,7 +143,7 @@ func (c *Conn) takeSession(w *muxConn, r jute.ConnectResponse, sent time.Duratio
 		return errSameID
 	}
 	if keeper {
-		c.unknown.isKeeper()
+		c.unknown.noteKeeper()
 		c.ephemerals.unlimited()
 	}
 	c.session.timeout, c.session.passwd = w.timeout, r.Passwd

@@ -99,7 +99,7 @@ func (c *Conn) unsubscribe(sub *Subscription) *batch {
 	// Waiters that relied on the server's watch have none of their own.
 	again := w.watches.reset(sub.path)
 	call := c.persistent.adjusting(sub.path)
-	if w.err != nil || c.unknown.has(call.Op) {
+	if w.err != nil || c.unknown.lacks(call.Op) {
 		return nil
 	}
 	b, err := newBatch([]*Call{call}, maxFrame)

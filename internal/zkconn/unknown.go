@@ -47,7 +47,8 @@ func newerBit(op jute.Op) uint32 {
 // enoughEnds is how many connections must have ended at a request without an answer.
 const enoughEnds = 2
 
-// unknownRequests is which requests the servers do not know. mu is taken last.
+// unknownRequests is which requests the servers do not know. mu is taken after all other locks but that of reports, which
+// report takes.
 type unknownRequests struct {
 	report   func(error) // gets what the log is to say, once each
 	keeper   atomic.Bool
@@ -59,11 +60,11 @@ type unknownRequests struct {
 	trial bool            // create is sent in place of create2, and was not answered yet
 }
 
-// has tells whether the servers do not know a request.
-func (u *unknownRequests) has(op jute.Op) bool { return u.missing.Load()&newerBit(op) != 0 }
+// lacks tells whether the servers do not know a request.
+func (u *unknownRequests) lacks(op jute.Op) bool { return u.missing.Load()&newerBit(op) != 0 }
 
-// isKeeper notes that a server has granted a session without a password.
-func (u *unknownRequests) isKeeper() {
+// noteKeeper notes that a server has granted a session without a password.
+func (u *unknownRequests) noteKeeper() {
 	if u.keeper.Swap(true) {
 		return
 	}
@@ -81,10 +82,11 @@ func (u *unknownRequests) onAnswer(call *Call, code jute.Code) {
 		u.endTrial(true)
 		return
 	}
-	u.answered.Or(bit)
-	if call.Op == jute.OpAddWatch {
-		u.missing.And(^(newerBit(jute.OpSetWatches) | newerBit(jute.OpRemoveWatches)))
+	if call.Op == jute.OpAddWatch { // the others came before it, or with it
+		bit |= newerBit(jute.OpSetWatches) | newerBit(jute.OpSetWatches2) | newerBit(jute.OpRemoveWatches)
+		u.missing.And(^bit)
 	}
+	u.answered.Or(bit)
 }
 
 // endTrial ends the trial of create, and reports whether there was one.
@@ -104,9 +106,12 @@ func (u *unknownRequests) endTrial(answered bool) bool {
 	return true
 }
 
-// onEnd notes that a server has ended a connection on which these requests were not answered, the oldest first. It ends it
-// at the first one that it does not know, and may have answered none of those before.
+// onEnd notes that a server has ended a connection on which these requests were not answered, the oldest first. A Keeper
+// ends it as soon as it has read a request that it does not know. It may not have answered those ahead of that, so all are
+// looked at. Any other server is suspected at the oldest request alone: if it has not even answered that, be it a ping or
+// the sync behind a reconnect, nothing is known of those that follow.
 func (u *unknownRequests) onEnd(waiting []pending) {
+	keeper := u.keeper.Load()
 	for i := range waiting {
 		call := waiting[i].call()
 		op := newest(call)
@@ -116,7 +121,7 @@ func (u *unknownRequests) onEnd(waiting []pending) {
 		case call.plain && !u.endTrial(false):
 			continue
 		case call.plain:
-		case op == jute.OpCreate2 || u.keeper.Load():
+		case keeper || op == jute.OpCreate2 && i == 0:
 			u.suspect(op)
 		}
 		return
@@ -147,7 +152,7 @@ func (u *unknownRequests) suspect(op jute.Op) {
 	defer u.mu.Unlock()
 	i := slices.Index(newer[:], op)
 	u.ends[i]++
-	if u.ends[i] < enoughEnds || u.has(op) {
+	if u.ends[i] < enoughEnds || u.lacks(op) {
 		return
 	}
 	switch op {
@@ -169,16 +174,16 @@ func hungUp(err error) bool {
 		errors.As(err, &failed) && !failed.Timeout() && !errors.Is(err, net.ErrClosed)
 }
 
-// replaceUnknown replaces the requests of a batch that the servers do not know, or returns ErrUnimplemented.
+// replaceUnknown replaces the requests of a batch that the servers do not know, or returns an ErrUnimplemented.
 func (u *unknownRequests) replaceUnknown(b *batch) error {
 	for i, call := range b.calls {
 		switch {
-		case !u.has(newest(call)):
+		case !u.lacks(newest(call)):
 		case call.Op == jute.OpCreate2: // of which the body is that of create
 			call.plain = true
 			binary.BigEndian.PutUint32(b.frames[b.starts[i]+8:], uint32(jute.OpCreate))
 		default:
-			return ErrUnimplemented
+			return refusal(newest(call), jute.CodeUnimplemented)
 		}
 	}
 	return nil
