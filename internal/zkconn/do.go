@@ -104,6 +104,10 @@ func (f *Flight) Ended() bool {
 	}
 }
 
+// maxRecounts is how often calls are sent again that were refused, because the session's ephemeral nodes were counted
+// again meanwhile.
+const maxRecounts = 2
+
 // Wait is the second half of Do. Calls that Start could not queue are queued when there is a
 // connection. Wait must be called once.
 func (f *Flight) Wait(ctx context.Context) error {
@@ -111,7 +115,7 @@ func (f *Flight) Wait(ctx context.Context) error {
 		return nil
 	}
 	err := f.once(ctx)
-	for range maxCountLosses {
+	for range maxRecounts {
 		full, ok := errors.AsType[*EphemeralsTooLarge](err)
 		if !ok || !f.recounted(ctx, full) {
 			break
@@ -122,13 +126,15 @@ func (f *Flight) Wait(ctx context.Context) error {
 	return f.failed(err)
 }
 
-// once queues the calls, unless that was done, and waits for the answers.
+// once queues the calls, unless that was done, and waits for the answers. Watches of calls that were refused stay as they
+// are: they were not set, and the calls may be sent again.
 func (f *Flight) once(ctx context.Context) error {
-	err := f.queue(ctx)
-	if err == nil {
-		if err = f.conn.await(ctx, f.batch, f.mux); err != nil {
-			f.unwatch()
-		}
+	if err := f.queue(ctx); err != nil {
+		return err
+	}
+	err := f.conn.await(ctx, f.batch, f.mux)
+	if _, refused := errors.AsType[*EphemeralsTooLarge](err); err != nil && !refused {
+		f.unwatch()
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -226,6 +227,63 @@ func TestEphemeralsThrottled(t *testing.T) {
 		t.want(t.conn.Do(t.Context(), 0, call), zkconn.ErrTooLarge)
 		if events := t.told(zkconn.EphemeralsLarge); len(events) != 1 || events[0].Err != nil {
 			t.Errorf("told of %v", events)
+		}
+	})
+}
+
+// numbered returns the path of a node that takes 100 bytes.
+func numbered(i int) string { return fmt.Sprintf("/%095d", i) }
+
+// miscounted opens a connection that counts as many nodes as it may create, of which another client has deleted half.
+func (t *fixture) miscounted(change func(*zkconn.Config)) {
+	t.Helper()
+	t.limited(8000)
+	other := t.conn
+	t.open(func(cfg *zkconn.Config) {
+		cfg.MaxBuffer = 8000
+		if change != nil {
+			change(cfg)
+		}
+	})
+	t.connected()
+	for i := range 60 {
+		t.made(numbered(i), ephemeral)
+	}
+	synctest.Wait() // the nodes are listed with the last one
+	for i := range 30 {
+		t.ask(other, remove(numbered(i)))
+	}
+	time.Sleep(2 * time.Second) // of virtual time: the nodes were listed a moment ago
+}
+
+// TestEphemeralsRefusedAtGate: of calls that are refused when their turn comes, and sent again behind a list of the nodes,
+// the watches are set.
+func TestEphemeralsRefusedAtGate(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.miscounted(func(cfg *zkconn.Config) { cfg.MaxInFlight = 1 })
+		resume := t.server.Pause()
+		errs := make(chan error, 2)
+		go func() { errs <- t.conn.Do(t.Context(), 0, exists("/")) }()
+		synctest.Wait()
+		var told []zkconn.EventType
+		made, _ := create(numbered(60), ephemeral)
+		read := zkconn.Exists("/w", zkconn.NewWatch("/w", zkconn.WatchData, func(e zkconn.WatchEvent) { told = append(told, e.Type) }))
+		go func() { errs <- t.conn.Do(t.Context(), 0, made, read) }()
+		synctest.Wait()
+		resume()
+		for range 2 {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if made.Err != nil {
+			t.Fatal(made.Err)
+		}
+		t.want(read.Err, zkconn.ErrNoNode)
+		t.made("/w", 0)
+		synctest.Wait()
+		if !slices.Equal(told, []zkconn.EventType{zkconn.NodeCreated}) {
+			t.Errorf("the watch was told %v", told)
 		}
 	})
 }
