@@ -268,8 +268,10 @@ func logSize(logger *slog.Logger, e zkconn.Event) {
 	case e.Kind == zkconn.ListLarge:
 		logger.Warn("zookeeper: the list of a node's children is near the size that other clients refuse to read",
 			"path", e.Path, "bytes", e.Bytes, "jute.maxbuffer", e.Limit)
-	case e.Err != nil:
+	case errors.Is(e.Err, zkconn.ErrUnimplemented): // a server before 3.6 needs no limit
 		logger.Info("zookeeper: the ephemeral nodes of the session are not limited", "error", e.Err)
+	case e.Err != nil:
+		logger.Warn("zookeeper: the ephemeral nodes of the session are not limited", "error", e.Err)
 	default:
 		logger.Warn("zookeeper: the session has so many ephemeral nodes that servers may fail when it ends (ZOOKEEPER-4306): "+
 			"creates are refused from three quarters of jute.maxbuffer on, see framework.WithJuteMaxBuffer",

@@ -14,6 +14,7 @@ import (
 	"github.com/go-curator/curator/recipes/locks"
 	"github.com/go-curator/curator/recipes/nodes"
 	"github.com/go-curator/curator/retry"
+	"github.com/go-curator/curator/tools/curatortest"
 )
 
 // nearLimit begins the warning.
@@ -112,4 +113,33 @@ func TestLargeListIsLogged(t *testing.T) {
 			t.Errorf("logged %v", found)
 		}
 	})
+}
+
+// TestUnlimitedIsLogged has servers that do not list the session's nodes: one before 3.6, which needs no limit, and one
+// that closes connections, of which nothing is known.
+func TestUnlimitedIsLogged(t *testing.T) {
+	for name, test := range map[string]struct {
+		fate  curatortest.Fate
+		asked int
+		level slog.Level
+	}{
+		"refused": {curatortest.Fail(framework.ErrUnimplemented), 1, slog.LevelInfo},
+		"cut":     {curatortest.CutBefore(), 2, slog.LevelWarn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				var log lines
+				client, _ := b.Client(t, framework.WithJuteMaxBuffer(8000), framework.WithLogger(slog.New(&log)))
+				b.Server().Inject(curatortest.Rule{Op: "getEphemerals", Times: test.asked, Do: test.fate})
+				create := client.Create().WithMode(framework.EphemeralSequential).WithProtection().CreatingParentsIfNeeded()
+				for range 70 {
+					suite.Got(create.ForPath(t.Context(), b.Path(fmt.Sprintf("a/%070d-", 0)))).OK(t)
+				}
+				synctest.Wait()
+				if found := log.with("zookeeper: the ephemeral nodes of the session are not limited"); len(found) != 1 || found[0].level != test.level {
+					t.Errorf("logged %v", found)
+				}
+			})
+		})
+	}
 }

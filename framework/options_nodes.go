@@ -145,9 +145,11 @@ func WithMaxReply(bytes int) Option {
 // more than three quarters is refused with ErrTooLarge, before it is sent; so is a transaction or a batch that has such a
 // create. Deletes, and creates of other nodes, are not affected. The count is never too low. What others delete may
 // stay in it for a while: before it warns or refuses, the client asks the server for the list of its nodes
-// (getEphemerals), at most once a second, and a create that is to be refused waits for that answer, or for the end of
-// ctx. Servers before 3.6 do not know that request, and close the connection behind it, once; they have no such
-// transaction, so nothing is refused. The limit is for one session: several clients may each have as many nodes.
+// (getEphemerals), unless it has had that within the last second, and a create that is to be refused waits for the
+// answer, or for the end of ctx. Servers before 3.6 do not know that request, and close the connection behind it, once in
+// a session; they have no such transaction, so nothing is refused. If servers close two connections in a row in place of
+// the answer, nothing more is refused in that session, and the log warns of it. The limit is for one session: several
+// clients may each have as many nodes.
 //
 // The second size is that of a list of children. From half of the limit, or of WithMaxReply if that is less, the client
 // warns in the log, once for a node until its list is shorter again. It remembers 64 such nodes, and says nothing of

@@ -31,7 +31,7 @@ type batch struct {
 	phase  atomic.Int32
 	gated  bool // it has passed the gate, or waits there
 	waits  bool // at the gate; guarded by muxConn.mu
-	counts bool // it lists the session's ephemeral nodes
+	counts bool // it lists the session's ephemeral nodes, and is that request alone
 	done   chan struct{}
 	then   func() // is called after done was closed, without muxConn.mu; may be nil
 
@@ -57,7 +57,7 @@ func newBatch(calls []*Call, limit int) (*batch, error) {
 			b.frames = call.Req.Append(b.frames)
 		}
 		b.ephemeral += uint32(ephemeralSize(call))
-		b.counts = counts(call)
+		b.counts = len(calls) == 1 && counts(call)
 		call.plain = false // it may have been in another batch before
 		size := len(b.frames) - start - 4
 		if size > limit {

@@ -3,7 +3,6 @@ package zkconn
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -40,11 +39,11 @@ type ephemerals struct {
 
 // recount is the request that lists the nodes.
 type recount struct {
-	due    int           // the size from which on the nodes are to be listed again
-	under  chan struct{} // while the request is under way: is closed at its end
-	last   time.Time     // when it was answered
-	losses int           // how often in a row a connection has ended in place of the answer
-	off    bool          // the servers do not know the request
+	due      int           // the size from which on the nodes are to be listed again
+	underWay chan struct{} // while the request is under way: is closed at its end
+	last     time.Time     // when the nodes were listed
+	losses   int           // how often in a row servers have closed the connection in place of the answer
+	off      bool          // no create is refused: see giveUp and unlimited
 }
 
 const (
@@ -52,62 +51,12 @@ const (
 	maxRecent = 256
 	// recountPause is the least time between a list of the nodes and one because a create is to be refused.
 	recountPause = time.Second
-	// maxCountLosses is how many connections a server may end in place of listing the nodes. Some servers that are not
-	// ZooKeeper do so when they do not know a request.
+	// maxCountLosses is how many connections servers may close in a row in place of the answer. Some servers that are
+	// not ZooKeeper do so when they do not know a request.
 	maxCountLosses = 2
-	// numberSize is the length of the number of a sequential node.
-	numberSize = 10
 )
 
 var errNotListed = errors.New("the servers do not list the session's ephemeral nodes")
-
-// EphemeralsTooLarge is the ErrTooLarge of a create of an ephemeral node.
-type EphemeralsTooLarge struct {
-	Size  int // of the session's ephemeral nodes, with those of the request
-	Limit int // of the servers
-
-	counted <-chan struct{} // closed when their number is known better; nil if that is not to be waited for
-}
-
-// Error returns why the create was refused, and what can be done.
-func (e *EphemeralsTooLarge) Error() string {
-	return fmt.Sprintf("%v: the paths of the session's ephemeral nodes would take %d bytes, and servers with a jute.maxbuffer of %d "+
-		"may fail for good when the session ends (ZOOKEEPER-4306); delete some, spread them over several clients, "+
-		"or set framework.WithJuteMaxBuffer if the servers have another limit", ErrTooLarge, e.Size, e.Limit)
-}
-
-// Unwrap returns ErrTooLarge.
-func (e *EphemeralsTooLarge) Unwrap() error { return ErrTooLarge }
-
-// sizeOf returns what a path takes in the transaction.
-func sizeOf(path string) int { return 4 + len(path) }
-
-// createSize returns what the node that a request creates will take there: zero if it creates no ephemeral one.
-func createSize(req jute.Record) int {
-	create, ok := req.(*jute.CreateRequest)
-	switch {
-	case !ok:
-		return 0
-	case create.Flags == jute.FlagEphemeral:
-		return sizeOf(create.Path)
-	case create.Flags == jute.FlagEphemeral|jute.FlagSequential:
-		return sizeOf(create.Path) + numberSize
-	}
-	return 0
-}
-
-// ephemeralSize is createSize for all that a call creates.
-func ephemeralSize(call *Call) (size int) {
-	switch req := call.Req.(type) {
-	case *jute.CreateRequest:
-		return createSize(req)
-	case *MultiRequest:
-		for _, op := range req.Ops {
-			size += createSize(op.Req)
-		}
-	}
-	return size
-}
 
 // listEphemerals returns the request that lists a session's ephemeral nodes.
 func listEphemerals(session int64) *Call {
@@ -120,14 +69,16 @@ func counts(call *Call) bool {
 	return ok && call.Op == jute.OpGetEphemerals && req.Path == "/"
 }
 
-// begin counts the nodes of another session, which has none, zero for no session.
+// begin counts the nodes of another session, which has none, zero for no session. Its servers may be other ones, after an
+// upgrade: so it is found out anew whether they list the nodes. One before 3.6 closes a connection for that, but only of
+// a session whose nodes have reached half of the limit.
 func (e *ephemerals) begin(session int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.session, e.size, e.near = session, 0, false
 	e.recent = e.recent[:0]
-	e.recount.due = e.limit / 2
 	e.endCount()
+	e.recount = recount{due: e.limit / 2, off: e.recount.off && session == 0}
 }
 
 // refuses returns why calls that create ephemeral nodes are not to be sent, nil if they may be. queued is what the
@@ -148,10 +99,10 @@ func (e *ephemerals) refuses(session int64, calls []*Call, queued int) (full *Ep
 	if full == nil {
 		return nil, false
 	}
-	if e.recount.under == nil && time.Since(e.recount.last) >= recountPause {
-		e.recount.under, ask = make(chan struct{}), true
+	if e.recount.underWay == nil && time.Since(e.recount.last) >= recountPause {
+		e.recount.underWay, ask = make(chan struct{}), true
 	}
-	full.counted = e.recount.under
+	full.counted = e.recount.underWay
 	return full, ask
 }
 
@@ -205,8 +156,8 @@ func (e *ephemerals) answered(call *Call, code jute.Code, body []byte, rest int)
 			event = e.counted(code, body, rest)
 		}
 	}
-	if ask = !e.recount.off && e.recount.under == nil && e.size >= e.recount.due; ask {
-		e.recount.under = make(chan struct{})
+	if ask = !e.recount.off && e.recount.underWay == nil && e.size >= e.recount.due; ask {
+		e.recount.underWay = make(chan struct{})
 	}
 	e.mu.Unlock()
 	if event.Kind != 0 {
@@ -313,13 +264,17 @@ func (e *ephemerals) lost(call *Call) {
 	}
 }
 
-// uncounted takes note that the nodes are not listed, because the connection has ended. sent says that the server may have
-// been asked.
-func (e *ephemerals) uncounted(sent bool) {
+// uncounted takes note that the nodes of a session are not listed, because the connection has ended. closed says that the
+// server has closed it, and may have done so because of the request.
+func (e *ephemerals) uncounted(session int64, closed bool) {
 	e.mu.Lock()
+	if e.limit == 0 || session != e.session {
+		e.mu.Unlock()
+		return
+	}
 	e.endCount()
 	var event Event
-	if sent {
+	if closed {
 		if e.recount.losses++; e.recount.losses == maxCountLosses {
 			event = e.giveUp(nil)
 		}
@@ -342,7 +297,7 @@ func (e *ephemerals) counted(code jute.Code, body []byte, rest int) (event Event
 		e.recount.due = e.size + e.limit/16
 		return event
 	}
-	e.size = len(body) + rest - 4
+	e.size, e.recount.last = len(body)+rest-4, time.Now()
 	e.recent = e.recent[:0]
 	for names := body[min(4, len(body)):]; rest == 0; {
 		path, more, ok := cutString(names)
@@ -367,13 +322,13 @@ func (e *ephemerals) counted(code jute.Code, body []byte, rest int) (event Event
 
 // endCount notes that no list of the nodes is under way; e.mu is held.
 func (e *ephemerals) endCount() {
-	if e.recount.under != nil {
-		close(e.recount.under)
-		e.recount.under, e.recount.last = nil, time.Now()
+	if e.recount.underWay != nil {
+		close(e.recount.underWay)
+		e.recount.underWay = nil
 	}
 }
 
-// giveUp stops to refuse creates, because the servers do not list the nodes; e.mu is held.
+// giveUp has no create of the session refused, because the servers do not list the nodes; e.mu is held.
 func (e *ephemerals) giveUp(why error) Event {
 	e.recount.off = true
 	return Event{Kind: EphemeralsLarge, Session: e.session, Bytes: e.size, Limit: e.limit, Err: join(errNotListed, why)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -256,6 +258,25 @@ func (t *fixture) miscounted(change func(*zkconn.Config)) {
 	time.Sleep(2 * time.Second) // of virtual time: the nodes were listed a moment ago
 }
 
+// TestEphemeralsAreListedAgain: a list that fails refuses no create. The nodes are listed again.
+func TestEphemeralsAreListedAgain(t *testing.T) {
+	for name, fate := range map[string]curatortest.Fate{
+		"throttled": curatortest.Fail(zkconn.ErrThrottled), "cut": curatortest.CutBefore(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				t.miscounted(nil)
+				hit := t.server.Inject(curatortest.Rule{Op: "getEphemerals", Path: "/", Do: fate})
+				t.made(numbered(60), ephemeral)
+				if !hit() {
+					t.Error("the nodes were not listed ahead of the create")
+				}
+				t.wantCounted("behind the create that would have been refused")
+			})
+		})
+	}
+}
+
 // TestEphemeralsRefusedAtGate: of calls that are refused when their turn comes, and sent again behind a list of the nodes,
 // the watches are set.
 func TestEphemeralsRefusedAtGate(t *testing.T) {
@@ -286,4 +307,97 @@ func TestEphemeralsRefusedAtGate(t *testing.T) {
 			t.Errorf("the watch was told %v", told)
 		}
 	})
+}
+
+// TestEphemeralsRefusalOvertakes: a server before 3.6 refuses to list the nodes ahead of its answers to older requests.
+func TestEphemeralsRefusalOvertakes(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		path := numbered(0)
+		peer := &script{serve: func(_ int, c net.Conn) {
+			c.Write(welcome())
+			var held []byte // the answer to exists
+			for {
+				xid, op, err := request(c)
+				if err != nil {
+					return
+				}
+				reply := success(xid, op)
+				header := jute.ReplyHeader{Xid: xid, Zxid: 1}
+				switch op {
+				case jute.OpCreate2:
+					reply = frame((&jute.Create2Response{Path: path}).Append(header.Append(nil)))
+				case jute.OpExists:
+					held, reply = reply, nil
+				case jute.OpGetEphemerals:
+					header.Err = jute.CodeUnimplemented
+					reply = append(frame(header.Append(nil)), held...)
+				}
+				c.Write(reply)
+			}
+		}}
+		t.open(func(cfg *zkconn.Config) { cfg.Dial, cfg.MaxBuffer = peer.dial, 200 })
+		made, _ := create(path, ephemeral)
+		t.do(made, exists("/"))
+		if events := t.told(zkconn.EphemeralsLarge); len(events) != 1 || !errors.Is(events[0].Err, zkconn.ErrUnimplemented) {
+			t.Errorf("told of %v", events)
+		}
+		if dials := peer.dials.Load(); dials != 1 {
+			t.Errorf("%d connections", dials)
+		}
+	})
+}
+
+// TestEphemeralsSilence: a server that does not answer in time has not closed the connection because of the list.
+func TestEphemeralsSilence(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.limited(8000)
+		session := t.connected()
+		hit := t.server.Inject(curatortest.Rule{Op: "getEphemerals", Path: "/", Times: 2, Do: curatortest.Delay(timeout * 3 / 4)})
+		for i := range 42 {
+			t.made(numbered(i), ephemeral)
+			if i >= 39 {
+				time.Sleep(2 * timeout)
+			}
+		}
+		if _, states := t.took(); len(states) != 5 || !hit() || t.connected() != session {
+			t.Errorf("states %v; asked as often as expected: %t", states, hit())
+		}
+		if stats := t.conn.Stats(); stats.EphemeralLimit != 8000 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// TestEphemeralsOfNextSession: whether servers list the nodes is found out anew in another session.
+func TestEphemeralsOfNextSession(t *testing.T) {
+	for name, test := range map[string]struct {
+		fate  curatortest.Fate
+		asked int
+	}{
+		"refused": {curatortest.Fail(framework.ErrUnimplemented), 1},
+		"cut":     {curatortest.CutBefore(), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *fixture) {
+				t.limited(8000)
+				hit := t.server.Inject(curatortest.Rule{Op: "getEphemerals", Path: "/", Times: test.asked, Do: test.fate})
+				for i := range 50 {
+					call, _ := create(numbered(i), ephemeral)
+					if err := t.conn.Do(t.Context(), 0, call); err != nil && !errors.Is(err, zkconn.ErrConnectionLoss) {
+						t.Fatal(err)
+					}
+				}
+				if limit := t.conn.Stats().EphemeralLimit; limit != 0 || !hit() {
+					t.Errorf("limit %d; asked as often as expected: %t", limit, hit())
+				}
+				t.server.ExpireSession(t.connected())
+				synctest.Wait()
+				for i := range 60 {
+					t.made(numbered(i), ephemeral)
+				}
+				one, _ := create(numbered(60), ephemeral)
+				t.want(t.conn.Do(t.Context(), 0, one), zkconn.ErrTooLarge)
+			})
+		})
+	}
 }

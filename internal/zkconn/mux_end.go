@@ -56,7 +56,7 @@ func (m *muxConn) endCalls(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(m.dead)
-	m.endCounts(!isRefusal(err))
+	m.endCounts(!isRefusal(err), hungUp(err))
 	why := fromServer(m.place(), err)
 	for _, then := range m.requests.drain(
 		&TransportError{Err: ErrConnectionLoss, Detail: why, Sent: !isRefusal(err)},
@@ -68,20 +68,20 @@ func (m *muxConn) endCalls(err error) {
 }
 
 // endCounts counts the ephemeral nodes that calls may have created that get no answer. sent says that the server may have
-// done what was sent. m.mu is held.
-func (m *muxConn) endCounts(sent bool) {
+// done what was sent, closed that it has closed the connection. m.mu is held.
+func (m *muxConn) endCounts(sent, closed bool) {
 	for _, p := range m.requests.pending.waiting() {
 		switch {
 		case p.batch == nil:
 		case p.batch.counts:
-			m.shared.ephemerals.uncounted(sent)
+			m.shared.ephemerals.uncounted(p.call().Session, sent && closed)
 		case p.batch.ephemeral > 0 && sent:
 			m.shared.ephemerals.lost(p.call())
 		}
 	}
 	for _, o := range m.requests.outgoing {
 		if o.batch != nil && o.batch.counts {
-			m.shared.ephemerals.uncounted(false)
+			m.shared.ephemerals.uncounted(o.batch.calls[0].Session, false)
 		}
 	}
 }

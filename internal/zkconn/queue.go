@@ -83,8 +83,8 @@ func (q *requestQueue) nextXid() int32 {
 // answered takes the request with this answer off the queue: the oldest. A server answers in the
 // order of the requests; another order means that the stream cannot be relied upon. There are two
 // exceptions, whose answers may overtake others: credentials, which a server uses from the next request
-// on, but answers at once; and addWatch, which a server before 3.6 refuses at once, before it closes
-// the connection.
+// on, but answers at once; and addWatch and getEphemerals, which a server before 3.6 refuses at once, before
+// it closes the connection.
 func (q *requestQueue) answered(xid int32, code jute.Code) (pending, error) {
 	waiting := q.pending.waiting()
 	i := slices.IndexFunc(waiting, func(p pending) bool { return p.xid == xid })
@@ -92,11 +92,22 @@ func (q *requestQueue) answered(xid int32, code jute.Code) (pending, error) {
 	case i < 0:
 	case i == 0:
 		return q.pending.take(), nil
-	case waiting[i].op() == jute.OpAuth, waiting[i].op() == jute.OpAddWatch && code == jute.CodeUnimplemented:
+	case overtakes(waiting[i].op(), code):
 		q.pending.advance(i)
 		return q.pending.take(), nil
 	}
 	return pending{}, fmt.Errorf("request %d was answered out of order", xid)
+}
+
+// overtakes tells whether an answer may come ahead of those to older requests.
+func overtakes(op jute.Op, code jute.Code) bool {
+	switch op {
+	case jute.OpAuth:
+		return true
+	case jute.OpAddWatch, jute.OpGetEphemerals:
+		return code == jute.CodeUnimplemented
+	}
+	return false
 }
 
 // len returns how many requests wait.

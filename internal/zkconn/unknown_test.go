@@ -32,3 +32,23 @@ func TestReplaceUnknown(t *testing.T) {
 		t.Errorf("error %v, want one that names the release", err)
 	}
 }
+
+// The end of a connection does not end the count of the next session's nodes.
+func TestUncountedOfAnotherSession(t *testing.T) {
+	e := ephemerals{limit: 8000, tell: func(e Event) { t.Errorf("told of %+v", e) }}
+	e.begin(1)
+	e.begin(2)
+	underWay := make(chan struct{})
+	e.recount.underWay = underWay
+	for range maxCountLosses {
+		e.uncounted(1, true)
+	}
+	select {
+	case <-underWay:
+		t.Error("the count has ended")
+	default:
+	}
+	if _, limit := e.figures(); limit == 0 {
+		t.Error("nothing is limited")
+	}
+}
