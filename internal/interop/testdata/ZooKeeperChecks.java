@@ -172,17 +172,17 @@ final class ZooKeeperChecks {
             zk.delete(node + "/child", -1);
             Checks.next(events, "NodeChildrenChanged /watched");
         }
-        zk.removeWatches(node, watcher, WatcherType.Any, false); // since 3.9 a path may have both modes
-        Checks.next(events, "PersistentWatchRemoved /watched");
-        zk.addWatch(node, watcher, AddWatchMode.PERSISTENT_RECURSIVE);
-        create(node + "/child", CreateMode.PERSISTENT);
-        Checks.next(events, "NodeCreated /watched/child");
-        zk.multi(Arrays.asList(Op.setData(node + "/child", null, -1), Op.delete(node + "/child", -1), Op.delete(node, -1)));
-        Checks.next(events, "NodeDataChanged /watched/child");
-        Checks.next(events, "NodeDeleted /watched/child");
-        Checks.next(events, "NodeDeleted /watched");
-        zk.removeWatches(node, watcher, WatcherType.Any, false);
-        Checks.next(events, "PersistentWatchRemoved /watched");
+
+        String tree = create(root + "/tree", CreateMode.PERSISTENT); // since 3.9 one node may have watches of both modes
+        zk.addWatch(tree, watcher, AddWatchMode.PERSISTENT_RECURSIVE);
+        create(tree + "/child", CreateMode.PERSISTENT);
+        Checks.next(events, "NodeCreated /tree/child");
+        zk.multi(Arrays.asList(Op.setData(tree + "/child", null, -1), Op.delete(tree + "/child", -1), Op.delete(tree, -1)));
+        Checks.next(events, "NodeDataChanged /tree/child");
+        Checks.next(events, "NodeDeleted /tree/child");
+        Checks.next(events, "NodeDeleted /tree");
+        zk.removeWatches(tree, watcher, WatcherType.Any, false);
+        Checks.next(events, "PersistentWatchRemoved /tree");
         Checks.same("more events", null, events.poll());
     }
 

@@ -33,7 +33,7 @@ func Features() []Feature {
 		{"TLS, client certificates", []Case{{"framework", "TestTLSOfRealServer"}, {"framework", "TestX509ACL"}}, ""},
 		{"the server's certificate is reloaded (`client.certReload`)", []Case{{own, "TestCertificateReloaded"}}, "restart the server"},
 		{"reads without a quorum (`WithReadOnly`)", []Case{{"framework", "TestReadOnlyOfRealServers"}},
-			"3.5 has such reads, but its servers then take sessions that are the quorum's, and the test needs persistent watches"},
+			"3.5 has such reads, but the test needs persistent watches; up to 3.6 such a server takes sessions that are the quorum's"},
 		{"reconfiguration", []Case{{"framework", "TestReconfigEnsemble"}}, ""},
 		{"four-letter words", []Case{{own, "TestFourLetterWords"}}, ""},
 		{"AdminServer", []Case{{own, "TestAdminServer/ruok"}}, ""},
