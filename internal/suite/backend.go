@@ -49,9 +49,9 @@ const OnlyReal = "CURATOR_TEST_REAL_ONLY"
 
 var tests atomic.Int64
 
-// keeper has the tests run on the embedded server as ClickHouse Keeper, in virtual time alone. Those that count requests or
-// watches, or have a session resumed, fail.
-var keeper = os.Getenv("CURATOR_TEST_KEEPER") != ""
+// asKeeper names the variable of the environment that, unless it is empty, has the tests run on the embedded server as
+// ClickHouse Keeper, in virtual time alone. Those that count requests or watches, or have a session resumed, fail.
+const asKeeper = "CURATOR_TEST_KEEPER"
 
 // The names of the real servers of Each, of EachReaping and of EachReapingUnused.
 const (
@@ -121,7 +121,7 @@ func EachReapingUnused(t *testing.T, on Backends, test func(t *testing.T, b *Bac
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
-	if testing.Short() || keeper {
+	if testing.Short() || os.Getenv(asKeeper) != "" {
 		on &= InVirtualTime
 	}
 	if on&OnRealServer != 0 && os.Getenv(OnlyReal) != "" {
@@ -169,7 +169,7 @@ func Keeper(t *testing.T, test func(t *testing.T, b *Backend)) {
 
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	t.Helper()
-	if keeper {
+	if os.Getenv(asKeeper) != "" {
 		opts = append(opts, curatortest.WithKeeper())
 	}
 	synctest.Test(t, func(t *testing.T) {
