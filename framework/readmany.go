@@ -19,7 +19,8 @@ const (
 	ReadData ReadPart = iota + 1
 	// ReadChildren reads the names of the children, as GetChildren does.
 	ReadChildren
-	// ReadStat reads the Stat alone, as CheckExists does, with the permission that this needs. Beside another part it adds nothing.
+	// ReadStat reads the Stat alone, as CheckExists does, with the permission that this needs. Beside another part it
+	// adds nothing.
 	ReadStat
 )
 

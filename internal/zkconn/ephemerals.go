@@ -58,9 +58,11 @@ const (
 
 var errNotListed = errors.New("the servers do not list the session's ephemeral nodes")
 
-// listEphemerals returns the request that lists a session's ephemeral nodes.
+// listEphemerals returns the request that lists a session's ephemeral nodes. Its answer is measured, and not decoded.
 func listEphemerals(session int64) *Call {
-	return &Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{Path: "/"}, Session: session}
+	call := Ephemerals("/")
+	call.Session, call.Res = session, nil
+	return call
 }
 
 // counts reports whether a call is such a request.
@@ -93,17 +95,14 @@ func (e *ephemerals) refuses(session int64, calls []*Call, queued int) (full *Ep
 	for _, call := range calls {
 		grows += ephemeralSize(call) - e.deletes(call)
 	}
-	if size := e.size + queued + grows; grows > 0 && size > e.limit/4*3 {
-		full = &EphemeralsTooLarge{Size: size, Limit: e.limit}
-	}
-	if full == nil {
+	size := e.size + queued + grows
+	if grows <= 0 || size <= e.limit/4*3 {
 		return nil, false
 	}
 	if e.recount.underWay == nil && time.Since(e.recount.last) >= recountPause {
 		e.recount.underWay, ask = make(chan struct{}), true
 	}
-	full.counted = e.recount.underWay
-	return full, ask
+	return &EphemeralsTooLarge{Size: size, Limit: e.limit, counted: e.recount.underWay}, ask
 }
 
 // deletes returns what the nodes take that a transaction deletes, as far as it is known that they are counted; e.mu is

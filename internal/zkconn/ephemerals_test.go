@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -280,40 +279,6 @@ func TestEphemeralsRandom(t *testing.T) {
 			}
 			t.do(&zkconn.Call{Op: jute.OpGetEphemerals, Req: &jute.PathRequest{Path: "/"}})
 			t.wantCounted(fmt.Sprintf("seed %d, behind a list", seed))
-		})
-	}
-}
-
-// TestEphemeralsOfNextSession: whether servers list the nodes is found out anew in another session.
-func TestEphemeralsOfNextSession(t *testing.T) {
-	for name, test := range map[string]struct {
-		fate  curatortest.Fate
-		asked int
-	}{
-		"refused": {curatortest.Fail(framework.ErrUnimplemented), 1},
-		"cut":     {curatortest.CutBefore(), 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			virtual(t, func(t *fixture) {
-				t.limited(8000)
-				hit := t.server.Inject(curatortest.Rule{Op: "getEphemerals", Path: "/", Times: test.asked, Do: test.fate})
-				for i := range 50 {
-					call, _ := create(numbered(i), ephemeral)
-					if err := t.conn.Do(t.Context(), 0, call); err != nil && !errors.Is(err, zkconn.ErrConnectionLoss) {
-						t.Fatal(err)
-					}
-				}
-				if limit := t.conn.Stats().EphemeralLimit; limit != 0 || !hit() {
-					t.Errorf("limit %d; asked as often as expected: %t", limit, hit())
-				}
-				t.server.ExpireSession(t.connected())
-				synctest.Wait()
-				for i := range 60 {
-					t.made(numbered(i), ephemeral)
-				}
-				one, _ := create(numbered(60), ephemeral)
-				t.want(t.conn.Do(t.Context(), 0, one), zkconn.ErrTooLarge)
-			})
 		})
 	}
 }

@@ -165,7 +165,8 @@ func TestEphemeralsAreManyAndShort(t *testing.T) {
 	})
 }
 
-// TestEphemeralsAreNotListed: servers that do not list the nodes have no limit, or none that is known.
+// TestEphemeralsAreNotListed: servers that do not list the nodes have no limit, or none that is known. Whether they do is
+// found out anew in another session.
 func TestEphemeralsAreNotListed(t *testing.T) {
 	for name, test := range map[string]struct {
 		fate  curatortest.Fate
@@ -191,6 +192,13 @@ func TestEphemeralsAreNotListed(t *testing.T) {
 				if stats := t.conn.Stats(); stats.EphemeralLimit != 0 || stats.Ephemerals < t.listed() {
 					t.Errorf("%+v", stats)
 				}
+				t.server.ExpireSession(t.connected())
+				synctest.Wait()
+				for i := range 60 {
+					t.made(numbered(i), ephemeral)
+				}
+				one, _ := create(numbered(60), ephemeral)
+				t.want(t.conn.Do(t.Context(), 0, one), zkconn.ErrTooLarge)
 			})
 		})
 	}

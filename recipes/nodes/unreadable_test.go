@@ -138,7 +138,7 @@ func TestUnreadableOfAnotherClient(t *testing.T) {
 	})
 }
 
-// Whoever has taken the node over keeps it and its data.
+// The client that has taken the node over keeps it and its data.
 func TestUnreadableWasTakenOver(t *testing.T) {
 	for name, takeOver := range map[string]func(e *env){
 		"after the end of the session": func(e *env) {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/ephemeral"
@@ -81,17 +79,25 @@ func (c *claim) abandon(ctx context.Context) {
 // abandonDoubt deletes the lock node if it is ours. The create may have been refused, because another consumer has
 // the item: then the node is that one's. cause is the trace of the claim.
 func (c *claim) abandonDoubt(ctx, cause context.Context) {
-	defer claimsOf(c.q.api).drop(c.lock)
+	var removal *zkclient.Removal
+	if c.ours(ctx) {
+		removal = ephemeral.Release{}.Remove(cause, c.q.api, c.lock, c.doubt, true)
+	}
+	c.q.dropAfter(c.lock, removal)
+}
+
+// ours finds out whether a lock node is there and ours. It is not when the session is over, or the client is closed:
+// then the node goes with the session.
+func (c *claim) ours(ctx context.Context) bool {
 	conn, err := c.q.api.Conn()
 	if err != nil {
-		return // the node goes with the session
+		return false
 	}
 	var exists *zkconn.Call
-	again := func(err error) bool { // the node goes with the session
+	again := func(err error) bool {
 		return !errors.Is(err, framework.ErrSessionExpired) && !errors.Is(err, framework.ErrClosed)
 	}
-	pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
-	err = zkclient.RetryForever(ctx, conn, pace, again, func(ctx context.Context) error {
+	err = zkclient.RetryForever(ctx, conn, retryPace(), again, func(ctx context.Context) error {
 		exists = zkconn.Exists(c.lock, nil)
 		err := conn.Do(ctx, c.doubt, exists)
 		if err == nil && framework.Retryable(exists.Err) {
@@ -99,15 +105,7 @@ func (c *claim) abandonDoubt(ctx, cause context.Context) {
 		}
 		return err
 	})
-	if err != nil || exists.Err != nil || exists.Stat().EphemeralOwner != c.doubt {
-		return
-	}
-	if removal := (ephemeral.Release{}).Remove(cause, c.q.api, c.lock, c.doubt, true); removal != nil {
-		select {
-		case <-removal.Done:
-		case <-ctx.Done():
-		}
-	}
+	return err == nil && exists.Err == nil && exists.Stat().EphemeralOwner == c.doubt
 }
 
 // dropAfter drops the claim on a lock node when its deletion has ended. With a nil removal it does

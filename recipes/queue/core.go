@@ -127,6 +127,9 @@ func isNoNode(err error) bool { return errors.Is(err, framework.ErrNoNode) }
 // longestPause is the pause before something is tried again, or the mean of the longest.
 const longestPause = time.Second
 
+// retryPace returns the pauses of what is tried until it is known.
+func retryPace() wait.Pace { return wait.Pace{First: 10 * time.Millisecond, Most: longestPause} }
+
 // processing begins the span and the metrics of the work on a node.
 func (q *core) processing(ctx context.Context) (context.Context, *telemetry.Processing) {
 	return q.api.Telemetry().Process(ctx, q.spans)

@@ -110,8 +110,7 @@ func (d *delivery) leave(ctx context.Context) {
 // lock node of this consumer is gone. To repeat it is safe after a lost reply: a transaction that was
 // applied is refused the second time, because the item is gone.
 func (d *delivery) transactUntilKnown(ctx context.Context, putBack bool) (outcome string, unlocked bool) {
-	doubt := false
-	pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
+	doubt, pace := false, retryPace()
 	for { // no wait for a connection: without one a transaction of a session that is over fails at once
 		_, err := d.transact(ctx, nil, putBack)
 		switch {
@@ -176,7 +175,8 @@ func (d *delivery) lockLeft(ctx context.Context) bool {
 }
 
 // exists reports whether the node with the item's name below dir exists, and which session owns it, if
-// that can be found out. The owner of a node that we may not read is 0: it is no node of ours. A server without a quorum is not asked: it may not know of the transaction yet.
+// that can be found out. The owner of a node that we may not read is 0: we are permitted to read our own. A server
+// without a quorum is not asked: it may not know of the transaction yet.
 func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner int64, known bool) {
 	full := dir + "/" + d.name
 	try := func(ctx context.Context, conn *zkconn.Conn) error {
@@ -198,8 +198,7 @@ func (d *delivery) exists(ctx context.Context, dir string) (there bool, owner in
 	}
 	conn, err := d.q.api.Conn()
 	if err == nil {
-		pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
-		err = zkclient.RetryForever(ctx, conn, pace, framework.Retryable, func(ctx context.Context) error {
+		err = zkclient.RetryForever(ctx, conn, retryPace(), framework.Retryable, func(ctx context.Context) error {
 			return d.q.api.Retry(ctx, "exists", d.q.api.ClientPath(full), try)
 		})
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/wait"
 	"github.com/go-curator/curator/internal/zkclient"
 	"github.com/go-curator/curator/internal/zkconn"
 	"github.com/go-curator/curator/recipes/internal/lifecycle"
@@ -98,7 +96,6 @@ func (o *oneShots) arm(ctx context.Context, conn *zkconn.Conn) error {
 // after that is as new as the watches.
 func (o *oneShots) follow(ctx context.Context) {
 	conn, err := o.api.Conn()
-	pace := wait.Pace{First: 10 * time.Millisecond, Most: longestPause}
 	again := func(error) bool {
 		_, closed := o.api.Conn()
 		return closed == nil
@@ -113,7 +110,7 @@ func (o *oneShots) follow(ctx context.Context) {
 		if o.set.OnlyReset() {
 			what = zkconn.WatchReset
 		}
-		err = zkclient.RetryForever(ctx, conn, pace, again, func(ctx context.Context) error {
+		err = zkclient.RetryForever(ctx, conn, retryPace(), again, func(ctx context.Context) error {
 			err := o.arm(ctx, conn)
 			if err != nil && !framework.Retryable(err) {
 				o.tell(what) // the reader finds out itself
