@@ -196,8 +196,8 @@ chaos: ## attack the recipes on a real ensemble for DURATION, from SEED (0: a ra
 	$(GO) run ./tools/verify chaos -seed $(SEED) -duration $(DURATION) $(CHAOSFLAGS)
 
 .PHONY: rolling
-rolling: ### upgrade a real ensemble from 3.6 to 3.8 and 3.9, one server at a time, and back, under load; needs the releases of make servers; ROLLINGFLAGS adds flags
-	$(GO) run ./tools/verify rolling $(ROLLINGFLAGS)
+rolling: ### upgrade a real ensemble from 3.6 to 3.8 and 3.9, one server at a time, and back, under load; ZOOKEEPER='3.5 3.6' chooses the releases, ROLLINGFLAGS adds flags
+	homes=$$(.ci/servers/fetch.sh $(or $(ZOOKEEPER),3.6 3.8 3.9)) && $(GO) run ./tools/verify rolling -homes "$$(echo $$homes)" $(ROLLINGFLAGS)
 
 .PHONY: programs
 programs: setup ### run programs of others on framework/zk, and compare with their own driver, in half an hour; PROGRAMS=vault,gokit chooses, PROGRAMSFLAGS='-write docs/programs.md' writes the page; needs the network

@@ -9,6 +9,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -85,6 +86,13 @@ func Main(m *testing.M, cleanUp ...func() error) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// LeaveOut is for TestMain: the tests whose names match a pattern are neither run nor skipped.
+func LeaveOut(pattern string) {
+	if err := flag.Set("test.skip", pattern); err != nil {
+		panic(err)
+	}
 }
 
 // Backends are where a test runs. Virtual time is cheap, the others take real time.

@@ -40,7 +40,7 @@ func TestMisuse(t *testing.T) {
 		},
 		"matrix": {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "a,b,c,d,e", "-write", "x"}, {"-unknown"}, {"more"}},
 		"rolling": {
-			{"-releases", ""}, {"-releases", "3.9,none"}, {"-servers", "none", "-releases", "3.8,3.9"}, {"-session", "x"}, {"-unknown"}, {"more"},
+			{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-homes", "/no/such/release,/nor/this"}, {"-session", "x"}, {"-unknown"}, {"more"},
 		},
 		"mutants": {{"-run", "("}, {"-run", "there is none"}, {"-unknown"}, {"more"}},
 	} {

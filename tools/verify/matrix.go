@@ -28,21 +28,13 @@ which release has which feature, as these tests have shown.
 
 func defineMatrix(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
 	m := crossed{packages: matrix.Packages(), test: matrix.Run}
-	var homes []string
-	names(flags, &homes, "homes", "the directories of the releases, as of ZOOKEEPER_HOME; make servers fetches some")
+	homes(flags, &m.releases)
 	names(flags, &m.packages, "packages", "run the tests of these packages only, without the table of features")
 	flags.StringVar(&m.write, "write", "", "write the table of features into this file, between the lines "+matrixTable.begin+" and "+matrixTable.end)
 	return func(ctx context.Context, out, progress io.Writer) error {
 		m.whole = slices.Equal(m.packages, matrix.Packages())
 		if m.write != "" && !m.whole {
 			return errors.New("-write: the table needs all packages")
-		}
-		for _, home := range homes {
-			release, err := matrix.At(home)
-			if err != nil {
-				return fmt.Errorf("-homes: %w", err)
-			}
-			m.releases = append(m.releases, release)
 		}
 		if len(m.releases) == 0 {
 			return errors.New("-homes: no release is named")

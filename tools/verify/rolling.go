@@ -18,8 +18,8 @@ a server end the connections of its clients in each way that there is. It prints
 step. Package internal/verify/rolling says what it tests. Releases are folders that make servers fetches.
 
 	make rolling
-	go run ./tools/verify rolling -releases 3.8,3.9 -one-way
-	go run ./tools/verify rolling -standard    # leases end with connections: the result must have losses
+	make rolling ZOOKEEPER='3.8 3.9' ROLLINGFLAGS=-one-way
+	make rolling ROLLINGFLAGS=-standard    # leases end with connections: the result must have losses
 
 The exit status is 0 if all upgrades were done, no step has cost a lease, an ephemeral node or an increment,
 all caches have converged, and the load has no violation. A release that refuses what a later one has written
@@ -29,9 +29,7 @@ is told in its row, in the words of the server; so is a release that has no way 
 
 func defineRolling(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
 	var c rolling.Config
-	releases := []string{"3.6", "3.8", "3.9"}
-	folder := flags.String("servers", "", "the `folder` of the releases (default where make servers puts them)")
-	names(flags, &releases, "releases", "the `releases` in the order of the upgrade, separated by commas (default 3.6,3.8,3.9)")
+	homes(flags, &c.Releases)
 	names(flags, &c.Workloads, "workloads", "run only these `workloads` of make chaos, separated by commas (default all)")
 	flags.DurationVar(&c.Session, "session", 30*time.Second, "the session timeout of all clients")
 	flags.DurationVar(&c.Pause, "pause", 3*time.Second, "how long the load lasts before a step, and after it")
@@ -41,15 +39,7 @@ func defineRolling(flags *flag.FlagSet) func(ctx context.Context, out, progress 
 	flags.BoolVar(&c.Standard, "standard", false, "give the clients that hold leases the standard error policy, which must cost leases")
 	flags.Uint64Var(&c.Seed, "seed", 1, "the seed of the load")
 	flags.StringVar(&c.Log, "log", "", "write all events of the load to this file (default a temporary file, which is kept after a violation)")
-	return func(ctx context.Context, out, progress io.Writer) (err error) {
-		if *folder == "" {
-			if *folder, err = rolling.Cache(); err != nil {
-				return err
-			}
-		}
-		if c.Releases, err = rolling.Find(*folder, releases); err != nil {
-			return err
-		}
+	return func(ctx context.Context, out, progress io.Writer) error {
 		return rolling.Run(ctx, c, out, progress)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/go-curator/curator/internal/verify/matrix"
 )
 
 // subcommand is one of the proofs.
@@ -48,6 +50,25 @@ func names(flags *flag.FlagSet, into *[]string, name, usage string) {
 	flags.Func(name, usage, func(text string) (err error) {
 		*into, err = fields(text)
 		return err
+	})
+}
+
+// homes defines the flag for releases of ZooKeeper by their folders, in order.
+func homes(flags *flag.FlagSet, into *[]matrix.Release) {
+	flags.Func("homes", "the `folders` of the releases, as of ZOOKEEPER_HOME, in order; make servers fetches some", func(text string) error {
+		all, err := fields(text)
+		if err != nil {
+			return err
+		}
+		*into = nil
+		for _, home := range all {
+			release, err := matrix.At(home)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, release)
+		}
+		return nil
 	})
 }
 

@@ -51,7 +51,7 @@ type Config struct {
 func (c Config) check() error {
 	switch {
 	case len(c.Releases) < 2:
-		return fmt.Errorf("-releases must name two releases or more, not %d", len(c.Releases))
+		return fmt.Errorf("-homes must name two releases or more, not %d", len(c.Releases))
 	case c.Clients < 1:
 		return fmt.Errorf("-clients must be at least 1, not %d", c.Clients)
 	case c.Pause < 0:
@@ -63,7 +63,8 @@ func (c Config) check() error {
 }
 
 // Run runs all steps, and writes the table and what became of the load to out. Its error says what the results
-// should not be, see Judge, and with Standard that nothing was lost; or that the load has a violation, or lost a lease; or why there is no result.
+// should not be, see Judge, and with Standard that nothing was lost; or that the load has a violation, or lost a
+// lease; or why there is no result.
 func Run(ctx context.Context, c Config, out, progress io.Writer) error {
 	if err := c.check(); err != nil {
 		return err

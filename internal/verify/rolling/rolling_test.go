@@ -109,10 +109,10 @@ func TestMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(c *Config){
-		"-releases": func(c *Config) { c.Releases = c.Releases[:1] },
-		"-clients":  func(c *Config) { c.Clients = 0 },
-		"-pause":    func(c *Config) { c.Pause = -1 },
-		"-session":  func(c *Config) { c.Session = time.Second },
+		"-homes":   func(c *Config) { c.Releases = c.Releases[:1] },
+		"-clients": func(c *Config) { c.Clients = 0 },
+		"-pause":   func(c *Config) { c.Pause = -1 },
+		"-session": func(c *Config) { c.Session = time.Second },
 	} {
 		c := good
 		change(&c)

@@ -1,8 +1,6 @@
 package rolling
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -84,55 +82,5 @@ func TestWords(t *testing.T) {
 		if got := words(log); got != want {
 			t.Errorf("%q: %q, want %q", log, got, want)
 		}
-	}
-}
-
-// The folder of the releases is that of .ci/servers/fetch.sh.
-func TestCache(t *testing.T) {
-	for want, set := range map[string]map[string]string{
-		"/servers":                     {"SERVERSDIR": "/servers", "XDG_CACHE_HOME": "/cache"},
-		"/cache/curator-servers":       {"XDG_CACHE_HOME": "/cache"},
-		"/home/.cache/curator-servers": {},
-	} {
-		t.Setenv("HOME", "/home")
-		for _, name := range []string{"SERVERSDIR", "XDG_CACHE_HOME"} {
-			t.Setenv(name, set[name])
-		}
-		if got, err := Cache(); err != nil || got != want {
-			t.Errorf("%v: %q, %v, want %q", set, got, err, want)
-		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	folder := t.TempDir()
-	for _, name := range []string{"zookeeper-3.8.6", "zookeeper-3.9.10", "zookeeper-3.9.9", "zookeeper-3.10.0", "other"} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(folder, "zookeeper-3.7.2"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	found, err := Find(folder, []string{"3.9", "3.8.6", "3.1"})
-	if err == nil || !strings.Contains(err.Error(), "no release 3.1 ") || !strings.Contains(err.Error(), "make servers") {
-		t.Errorf("a release that there is not: %v, %v", found, err)
-	}
-	found, err = Find(folder, []string{"3.9", "3.9.9", "3.8", "3.10"})
-	if err != nil || len(found) != 4 {
-		t.Fatalf("%v, %v", found, err)
-	}
-	for i, want := range []string{"3.9.10", "3.9.9", "3.8.6", "3.10.0"} {
-		if found[i].Version != want || found[i].Home != filepath.Join(folder, "zookeeper-"+want) {
-			t.Errorf("%d: %+v, want %s", i, found[i], want)
-		}
-	}
-	for _, name := range []string{"3.7", ""} {
-		if found, err := Find(filepath.Join(folder, "other"), []string{name}); err == nil {
-			t.Errorf("%q: %v", name, found)
-		}
-	}
-	if _, err := Find(filepath.Join(folder, "none"), []string{"3.9"}); err == nil || !strings.Contains(err.Error(), "make servers") {
-		t.Errorf("without a folder: %v", err)
 	}
 }
