@@ -21,18 +21,21 @@ type ledger struct {
 	*fixture
 	mu     sync.Mutex
 	losses []zkconn.Event
-	slow   time.Duration // that telling takes
-	early  []error       // of calls that have ended while a loss was told, or before
-	told   bool          // the loss that is waited for
-	until  func(e zkconn.Event) bool
+	early  []error // of calls that have ended while a loss was told, or before
+	told   bool    // the loss that is waited for
 }
 
 // watched opens a connection whose losses are recorded. Telling takes a second, in which no call may end.
 func watched(t *fixture, until func(e zkconn.Event) bool, open func(change func(*zkconn.Config))) *ledger {
-	l := &ledger{fixture: t, until: until, slow: time.Second}
+	return watchedFor(t, time.Second, until, open)
+}
+
+// watchedFor is watched, with the time that telling takes.
+func watchedFor(t *fixture, telling time.Duration, until func(e zkconn.Event) bool, open func(change func(*zkconn.Config))) *ledger {
+	l := &ledger{fixture: t}
 	open(func(cfg *zkconn.Config) {
 		cfg.OnLoss = func(e zkconn.Event) {
-			<-time.After(l.slow)
+			<-time.After(telling)
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.losses = append(l.losses, e)
@@ -225,8 +228,7 @@ func TestBadReplyEndsBehindLosses(t *testing.T) {
 // OnEvent comes behind OnLoss, for the same events in the same order.
 func TestLossesAndEvents(t *testing.T) {
 	virtual(t, func(t *fixture) {
-		l := watched(t, isOver, t.open)
-		l.slow = 0
+		l := watchedFor(t, 0, isOver, t.open)
 		if _, err := t.conn.Connected(t.Context()); err != nil {
 			t.Fatal(err)
 		}

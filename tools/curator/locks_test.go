@@ -29,10 +29,11 @@ func (s *server) ask(code int, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// create creates a node with data, and its parents.
+// create creates a node with data, and its parents, also just after a restart of the server, when the client may not
+// know yet that its connection has ended.
 func (s *server) create(path, data string) {
 	s.t.Helper()
-	if _, err := s.client.Create().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(s.t.Context(), path); err != nil {
+	if _, err := s.client.Create().Idempotent().CreatingParentsIfNeeded().WithData([]byte(data)).ForPath(s.t.Context(), path); err != nil {
 		s.t.Fatal(err)
 	}
 }
