@@ -196,6 +196,20 @@ func (w *oneShots) drop(path string) {
 	}
 }
 
+// detach returns the watch on a node's data, which drop does not give back then, nil if there is none.
+func (w *oneShots) detach(path string) *zkconn.Watch {
+	watch := w.set[watchKey{path, zkconn.WatchData}]
+	delete(w.set, watchKey{path, zkconn.WatchData})
+	return watch
+}
+
+// attach takes back what detach has returned.
+func (w *oneShots) attach(path string, watch *zkconn.Watch) {
+	if watch != nil {
+		w.set[watchKey{path, zkconn.WatchData}] = watch
+	}
+}
+
 // lost takes note that the watches have gone with their connection.
 func (w *oneShots) lost() { clear(w.set) }
 

@@ -62,31 +62,43 @@ func TestWithoutData(t *testing.T) {
 
 // Compressed data is decompressed, and a node with other data is left out until it has some.
 func TestCompressedData(t *testing.T) {
-	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-		var log suite.Log
-		f := newFixture(t, b, framework.WithLogger(log.Warnings()))
-		compressed := func(name, data string) {
-			t.Helper()
-			_ = suite.Got(f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))).OK(t)
-		}
-		compressed("", "root")
-		compressed("a", "1")
-		compressed("a/b", "2")
-		f.write("c=plain")
-		f.make(cache.NewCuratorCache, cache.WithCompressedData())
-		f.start()
-		f.has("=root a=1 a/b=2")
-		f.write("a=plain")
-		f.eventually("=root")
-		compressed("a", "3")
-		compressed("c", "4")
-		f.eventually("=root a=3 a/b=2 c=4")
-		told := func() int { return strings.Count(log.String(), "leaves out nodes") }
-		suite.Eventually(t, "the warning", func() bool { return told() > 0 })
-		if n := told(); n != 1 {
-			t.Errorf("told %d times in the log: %s", n, log.String())
-		}
-	})
+	for name, prepare := range map[string]func(f *fixture){
+		"persistent watches": func(*fixture) {},
+		"one-shot watches":   func(f *fixture) { f.network.Old(); f.network.Cut() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+				var log suite.Log
+				f := newFixture(t, b, framework.WithLogger(log.Warnings()))
+				prepare(f)
+				compressed := func(name, data string) {
+					t.Helper()
+					_ = suite.Got(f.writer.Create().OrSetData().CreatingParentsIfNeeded().Compressed().WithData([]byte(data)).ForPath(t.Context(), f.path(name))).OK(t)
+				}
+				compressed("", "root")
+				compressed("a", "1")
+				compressed("a/b", "2")
+				f.write("c=plain e=plain")
+				f.make(cache.NewCuratorCache, cache.WithCompressedData())
+				f.start()
+				f.has("=root a=1 a/b=2")
+				for _, data := range []string{"3", "5"} {
+					f.write("a=plain c=plain")
+					f.eventually("=root")
+					f.write("a=plain-too")
+					compressed("a", data)
+					compressed("c", "4")
+					f.eventually("=root a=" + data + " a/b=2 c=4")
+				}
+				told := func() int { return strings.Count(log.String(), "leaves out nodes") }
+				suite.Eventually(t, "the warning", func() bool { return told() > 0 })
+				if n := told(); n != 1 {
+					t.Errorf("told %d times in the log: %s", n, log.String())
+				}
+				f.close()
+			})
+		})
+	}
 }
 
 // Options that make no sense are refused by the constructors, and so are paths and clients.

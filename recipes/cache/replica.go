@@ -181,10 +181,9 @@ func (r *replica) visit(path string, s *source) {
 	}
 }
 
-// rewatch has a node read again whose one-shot watch has fired since the request was sent: the
-// server has none now.
+// rewatch has a node read again that has no one-shot watch, because it has fired since the request was sent.
 func (r *replica) rewatch(req *request) {
-	if r.watches.hasFired(req.path, req.verb.watches()) && r.tree.Get(req.path) != nil {
+	if r.watches.hasFired(req.path, req.verb.watches()) && (r.tree.Get(req.path) != nil || r.unread.out[req.path] != nil) {
 		r.goOn(req, req.verb)
 	}
 }
@@ -314,7 +313,9 @@ func (r *replica) leaveOut(req *request, err error) {
 	if len(r.unread.out) == r.unread.kept {
 		r.out.warn("a cache leaves out nodes that it cannot read, and what is below them", "first", req.path, "error", err)
 	}
+	watch := r.watches.detach(req.path) // it tells of the change behind which the node may be understood
 	r.delete(req.path)
+	r.watches.attach(req.path, watch)
 	r.unread.leaveOut(req.path, err, errors.Is(err, framework.ErrNoAuth))
 }
 
