@@ -1,12 +1,14 @@
 package framework_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
@@ -26,7 +28,8 @@ func TestJuteMaxBuffer(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		var log lines
 		client, _ := b.Client(t, framework.WithJuteMaxBuffer(8000), framework.WithLogger(slog.New(&log)))
-		ctx := t.Context()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // what is not refused may wait
+		defer cancel()
 		path := func(i int) string { return b.Path(fmt.Sprintf("a/%0*d", 96-len(b.Path("a/")), i)) }
 		ephemeral := client.Create().WithMode(framework.Ephemeral).CreatingParentsIfNeeded()
 		for i := range 60 {
@@ -38,6 +41,7 @@ func TestJuteMaxBuffer(t *testing.T) {
 		}
 		mutex := suite.Got(locks.NewInterProcessMutex(client, b.Path("lock"))).OK(t)
 		node := suite.Got(nodes.NewPersistentNode(client, b.Path("node"), framework.Ephemeral, nil)).OK(t)
+		defer func() { _ = node.Close(context.WithoutCancel(ctx)) }()
 		op := client.TransactionOp().Create().WithMode(framework.Ephemeral).ForPath(b.Path("op"))
 		for name, create := range map[string]func() error{
 			"create": func() error { return second(ephemeral.ForPath(ctx, b.Path("create"))) },
@@ -61,6 +65,9 @@ func TestJuteMaxBuffer(t *testing.T) {
 			if framework.MaybeApplied(err) || framework.Retryable(err) {
 				t.Errorf("%s: %v may have been applied, or may be tried again", name, err)
 			}
+		}
+		if t.Failed() {
+			return // what was not refused is held
 		}
 		suite.Got(client.Create().ForPath(ctx, b.Path("persistent"))).OK(t)
 		suite.OK(t, client.Delete().ForPath(ctx, path(0)))

@@ -42,6 +42,7 @@ type Backend struct {
 	dial    dialFunc
 	root    string
 	server  *curatortest.Server // nil for the real server
+	keeper  bool                // see AsKeeper
 }
 
 // OnlyReal names the variable of the environment that, unless it is empty, leaves out the other backends of the
@@ -49,10 +50,6 @@ type Backend struct {
 const OnlyReal = "CURATOR_TEST_REAL_ONLY"
 
 var tests atomic.Int64
-
-// asKeeper names the variable of the environment that, unless it is empty, has the tests run on the embedded server as
-// ClickHouse Keeper, in virtual time alone. Those that count requests or watches, or have a session resumed, fail.
-const asKeeper = "CURATOR_TEST_KEEPER"
 
 // The names of the real servers of Each, of EachReaping and of EachReapingUnused.
 const (
@@ -129,7 +126,7 @@ func EachReapingUnused(t *testing.T, on Backends, test func(t *testing.T, b *Bac
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	opts = append(opts, curatortest.WithTickTime(Tick))
-	if testing.Short() || os.Getenv(asKeeper) != "" {
+	if testing.Short() || asKeeper() {
 		on &= InVirtualTime
 	}
 	if on&OnRealServer != 0 && os.Getenv(OnlyReal) != "" {
@@ -169,21 +166,16 @@ func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 	virtual(t, test, curatortest.WithTickTime(Tick), noReaping)
 }
 
-// Keeper is Virtual with a server that does as ClickHouse Keeper.
-func Keeper(t *testing.T, test func(t *testing.T, b *Backend)) {
-	t.Helper()
-	virtual(t, test, curatortest.WithTickTime(Tick), noReaping, curatortest.WithKeeper())
-}
-
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	t.Helper()
-	if os.Getenv(asKeeper) != "" {
+	keeper := asKeeper()
+	if keeper {
 		opts = append(opts, curatortest.WithKeeper())
 	}
 	synctest.Test(t, func(t *testing.T) {
 		server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
 		b := newBackend("virtual", server.ConnectString(), server.DialContext)
-		b.server = server
+		b.server, b.keeper = server, keeper
 		test(t, b)
 	})
 }
@@ -229,6 +221,15 @@ func (b *Backend) Watches() int {
 	return b.server.Watches()
 }
 
+// WatchesLeft is Watches where the client can have removed all: it is 0 for a server as ClickHouse Keeper, too, which has
+// no request for that.
+func (b *Backend) WatchesLeft() int {
+	if b.keeper {
+		return 0
+	}
+	return b.Watches()
+}
+
 // Server returns the embedded server, for faults that a Network cannot make; nil for the real
 // server.
 func (b *Backend) Server() *curatortest.Server { return b.server }
@@ -237,7 +238,7 @@ func (b *Backend) Server() *curatortest.Server { return b.server }
 // tests that wait for what only they bring, which would wait for ever.
 func (b *Backend) NeedPersistentWatches(t *testing.T, client *framework.Client) {
 	t.Helper()
-	if b.server != nil {
+	if b.server != nil && !b.keeper {
 		return // the embedded server has them
 	}
 	watcher := framework.NewWatcher(func(context.Context, framework.WatchedEvent) {})
@@ -260,6 +261,9 @@ func (b *Backend) Client(t *testing.T, opts ...framework.Option) (*framework.Cli
 func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option) (*framework.Client, *Network) {
 	t.Helper()
 	n := &Network{dial: b.dial}
+	if b.keeper {
+		n.keeper = &keeperNetwork{t, b.server}
+	}
 	opts = append([]framework.Option{
 		framework.WithSessionTimeout(SessionTimeout),
 		framework.WithDialer(n.Dial),

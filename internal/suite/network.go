@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/internal/jute"
 )
@@ -31,6 +32,7 @@ type Network struct {
 	lagging  bool              // see Lag
 	old      bool              // see Old
 	alone    bool              // see WithoutQuorum
+	keeper   *keeperNetwork    // nil unless the server is as ClickHouse Keeper
 	answers  map[string][]byte // the last ones, by what was read
 }
 
@@ -61,6 +63,9 @@ func (n *Network) On(op jute.Op, fate Fate, then func()) (hit <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.rules = append(n.rules, r)
+	if n.keeper != nil {
+		time.AfterFunc(keeperPatience, func() { n.giveUp(r) })
+	}
 	return r.hit
 }
 
@@ -115,6 +120,10 @@ func (n *Network) Isolate() (heal func()) {
 // before the session is closed: it would take the session back.
 func (n *Network) Expire(t *testing.T) {
 	t.Helper()
+	if n.keeper != nil {
+		n.expireAtKeeper()
+		return
+	}
 	done := make(chan struct{})
 	n.mu.Lock()
 	s, address := n.session, n.last
@@ -278,7 +287,7 @@ func (n *Network) match(frame []byte) *rule {
 	if isProof(frame) {
 		return nil
 	}
-	op := jute.Op(binary.BigEndian.Uint32(frame[8:]))
+	op := n.meant(jute.Op(binary.BigEndian.Uint32(frame[8:])))
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.requests == nil {

@@ -73,7 +73,7 @@ func (f *fixture) close() {
 	if err := f.cache.Close(context.WithoutCancel(f.Context())); err != nil {
 		f.Error(err)
 	}
-	suite.Eventually(f.T, "no watch is left at the server", func() bool { return f.b == nil || f.b.Watches() == 0 })
+	suite.Eventually(f.T, "no watch is left at the server", func() bool { return f.b == nil || f.b.WatchesLeft() == 0 })
 }
 
 // path returns the path of a node below the root; "" is the root.

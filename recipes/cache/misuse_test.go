@@ -270,7 +270,7 @@ func TestPanicInStart(t *testing.T) {
 			}()
 			t.Errorf("Start returned %v", f.cache.Start(t.Context()))
 		}()
-		if n := b.Watches(); n > 0 {
+		if n := b.WatchesLeft(); n > 0 {
 			t.Errorf("%d watches are left", n)
 		}
 		broken = false

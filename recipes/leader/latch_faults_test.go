@@ -88,7 +88,7 @@ func (c *latchCell) finish() {
 	c.untilNodes(0)
 	if c.b.Virtual {
 		pass(time.Second)
-		if n := c.b.Watches(); n > 0 {
+		if n := c.b.WatchesLeft(); n > 0 {
 			c.t.Errorf("%d watches are left", n)
 		}
 	}

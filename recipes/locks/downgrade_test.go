@@ -29,7 +29,7 @@ func onDowngrade(t *testing.T, on suite.Backends, test func(t *testing.T, w *wri
 		e.release(e.granted(w.writer))
 		e.release(e.granted(w.reader))
 		e.untilNodes(0)
-		e.untilWatches("none left", func(n int) bool { return n == 0 })
+		e.untilNoWatches()
 	}, sessionPolicy)
 }
 

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,12 @@ func (e *env) untilWatches(what string, ok func(n int) bool) {
 	}
 }
 
+// untilNoWatches waits until the server has no watch any more, as far as it tells.
+func (e *env) untilNoWatches() {
+	e.t.Helper()
+	suite.Eventually(e.t, "no watch is left", func() bool { return e.b.WatchesLeft() == 0 })
+}
+
 // acquisition is an Acquire on its way.
 type acquisition struct {
 	lease *locks.Lease
@@ -187,11 +194,21 @@ func (e *env) waiting(all ...*acquisition) {
 
 func (e *env) granted(a *acquisition) *locks.Lease {
 	e.t.Helper()
-	<-a.done
+	e.await("the lock is granted", a.done)
 	if a.err != nil {
 		e.t.Fatal(a.err)
 	}
 	return a.lease
+}
+
+// await waits for what is to be done, or fails the test.
+func (e *env) await(what string, done <-chan struct{}) {
+	e.t.Helper()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		e.t.Fatalf("waited in vain: %s", what)
+	}
 }
 
 func (e *env) release(lease *locks.Lease) {
@@ -202,7 +219,7 @@ func (e *env) release(lease *locks.Lease) {
 // lost waits for the end of the lease and checks the reason.
 func (e *env) lost(lease *locks.Lease, want locks.LossReason) {
 	e.t.Helper()
-	<-lease.Context().Done()
+	e.await(fmt.Sprint("the lease ends: ", want), lease.Context().Done())
 	if err := lease.Err(); !lostFor(err, want) {
 		e.t.Fatalf("lease ended with %v, want %v", err, want)
 	}

@@ -370,7 +370,7 @@ func (f *fixture) finish() {
 			f.t.Errorf("the trace of a holder is left: %t, %v", left, err)
 		}
 	}
-	f.untilWatches("none left", func(n int) bool { return n == 0 })
+	f.untilNoWatches()
 	if n := len(zkclient.Of(f.client).Held()); n != 0 {
 		f.t.Errorf("%d hooks on the session are left", n)
 	}

@@ -192,7 +192,9 @@ func aSharedV2(e *env, c *framework.Client) locks.InterProcessLock {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.atEnd = append(e.atEnd, func() { _ = count.Close(context.Background()) }) // its client may be closed
+	end := func() { _ = count.Close(context.Background()) } // its client may be closed
+	e.atEnd = append(e.atEnd, end)
+	e.t.Cleanup(end) // of a test that fails
 	return e.v2(locks.NewInterProcessSemaphoreV2WithCount(c, e.path, count))
 }
 

@@ -156,7 +156,7 @@ func (c cell) test(f *fixture) {
 		f.has("a", "b", "c")
 	}
 	f.unlocked()
-	if n := f.b.Watches(); n != 0 {
+	if n := f.b.WatchesLeft(); n != 0 {
 		f.t.Errorf("%d watches are left", n)
 	}
 }

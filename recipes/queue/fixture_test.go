@@ -177,7 +177,7 @@ func (f *fixture) drained() {
 // nothingLeft fails if watches or locks are left.
 func (f *fixture) nothingLeft() {
 	f.t.Helper()
-	if n := f.b.Watches(); n != 0 {
+	if n := f.b.WatchesLeft(); n != 0 {
 		f.t.Errorf("%d watches are left", n)
 	}
 	if f.locks != "" {

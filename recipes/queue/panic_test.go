@@ -37,6 +37,6 @@ func TestConsumePanics(t *testing.T) {
 			f.t.Error("the function still runs")
 		}
 		f.drained()
-		suite.Eventually(f.t, "no watch", func() bool { return f.b.Watches() == 0 })
+		suite.Eventually(f.t, "no watch", func() bool { return f.b.WatchesLeft() == 0 })
 	})
 }

@@ -23,21 +23,32 @@ which release has which feature, as these tests have shown.
 
 	make matrix
 	make matrix ZOOKEEPER=3.9
+	make keeper
 	go run ./tools/verify matrix -homes DIRECTORY,DIRECTORY -packages ./recipes/locks`, defineMatrix}
 }
 
 func defineMatrix(flags *flag.FlagSet) func(ctx context.Context, out, progress io.Writer) error {
-	m := crossed{packages: matrix.Packages(), test: matrix.Run}
+	m := crossed{test: matrix.Run}
 	homes(flags, &m.releases)
+	keeper := flags.Bool("keeper", false, "test the embedded server as ClickHouse Keeper, in virtual time, in place of releases")
 	names(flags, &m.packages, "packages", "run the tests of these packages only, without the table of features")
 	flags.StringVar(&m.write, "write", "", "write the table of features into this file, between the lines "+matrixTable.begin+" and "+matrixTable.end)
 	return func(ctx context.Context, out, progress io.Writer) error {
-		m.whole = slices.Equal(m.packages, matrix.Packages())
-		if m.write != "" && !m.whole {
-			return errors.New("-write: the table needs all packages")
-		}
-		if len(m.releases) == 0 {
+		all := matrix.Packages()
+		switch {
+		case *keeper && len(m.releases) > 0:
+			return errors.New("-keeper: releases are named, too")
+		case *keeper:
+			m.releases, all = []matrix.Release{{Version: matrix.Keeper}}, matrix.KeeperPackages()
+		case len(m.releases) == 0:
 			return errors.New("-homes: no release is named")
+		}
+		if m.packages == nil {
+			m.packages = all
+		}
+		m.whole = !*keeper && slices.Equal(m.packages, all)
+		if m.write != "" && !m.whole {
+			return errors.New("-write: the table needs all packages, and releases")
 		}
 		return m.run(ctx, out, progress)
 	}

@@ -29,7 +29,7 @@ func TestJudge(t *testing.T) {
 	}
 	ended, failed := lines(`"Action":"pass"`), lines(`"Action":"fail"`)
 	unimplemented := framework.ErrUnimplemented.Error()
-	const table = "3.6\trecipes/locks\tTestOld/real\tErrUnimplemented\n"
+	const table = "3.6\trecipes/locks\tTestOld/real\tErrUnimplemented\nkeeper\trecipes/locks\tTestOld/virtual\tsession expired\n"
 	for name, c := range map[string]struct {
 		version string
 		output  string
@@ -41,9 +41,18 @@ func TestJudge(t *testing.T) {
 		"it fails on a release that has it": {"3.6.4", passes + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/real: fail", 0},
 		"it fails otherwise":                {"3.5.10", passes + failing("TestOld/real", "a bad day") + failing("TestOld", "") + failed, "without the error", 0},
 		"it passes": {
-			"3.5.10", passes + lines(`"Action":"run","Test":"TestOld/real"`, `"Action":"pass","Test":"TestOld/real"`) + ended, "must fail before 3.6: pass", 0,
+			"3.5.10", passes + lines(`"Action":"run","Test":"TestOld/real"`, `"Action":"pass","Test":"TestOld/real"`) + ended, "must fail on 3.5.10: pass", 0,
 		},
-		"it is not run":                   {"3.5.10", passes + ended, "TestOld/real of the table was not run", 0},
+		"a case of the table fails on a Keeper": {
+			Keeper, passes + failing("TestOld/virtual", "session expired") + failing("TestOld", "") + failed, "", 1,
+		},
+		"one for old releases fails on a Keeper": {
+			Keeper, passes + failing("TestOld/virtual", "session expired") + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/real: fail", 1,
+		},
+		"one for a Keeper fails on an old release": {
+			"3.5.10", passes + failing("TestOld/virtual", "session expired") + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/virtual: fail", 1,
+		},
+		"it is not run":                   {"3.5.10", passes + ended, "TestOld/real of the table was not run, or", 0},
 		"another fails":                   {"3.8.6", passes + failing("TestB", "a bad day") + failed, "TestB: fail\na bad day", 0},
 		"one is skipped":                  {"3.8.6", passes + lines(`"Action":"skip","Test":"TestB"`) + ended, "TestB: skip", 0},
 		"a test fails, not what it holds": {"3.8.6", passes + lines(`"Action":"pass","Test":"TestB/c"`) + failing("TestB", "left over") + failed, "TestB: fail\nleft over", 0},

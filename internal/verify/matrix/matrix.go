@@ -1,6 +1,6 @@
-// Package matrix runs the tests against real servers on several releases of ZooKeeper, and compares what
-// fails there with a table. On an old release some cases must fail, because the server does not have what they
-// test. The table, expected.txt, names each of them with the error that it must get. Any other failure is one of
+// Package matrix runs the tests against real servers on several releases of ZooKeeper, and on the embedded server
+// as ClickHouse Keeper, and compares what fails there with a table. On an old release, and on a Keeper, some cases must
+// fail, because the server does not have what they test. The table, expected.txt, names each of them with the error that it must get. Any other failure is one of
 // the release, and so is a case of the table that passes, and a test that is skipped. In a package with a case of
 // the table nobody looks for goroutines that are left, because its tests have failed already.
 package matrix
@@ -26,10 +26,26 @@ func Packages() []string {
 	return []string{"./framework/...", "./recipes/...", "./internal/interop", "./internal/verify/matrix", "./tools/curatortest"}
 }
 
-// Release is a release of ZooKeeper on this machine.
+// Keeper is what the table calls the embedded server as ClickHouse Keeper, which is tested in virtual time alone.
+const Keeper = "keeper"
+
+// KeeperPackages are those whose suites run on it.
+func KeeperPackages() []string {
+	return []string{"./framework", "./recipes/cache", "./recipes/leader", "./recipes/locks"}
+}
+
+// Release is a release of ZooKeeper on this machine, or Keeper.
 type Release struct {
 	Version string // such as 3.9.5
 	Home    string // for ZOOKEEPER_HOME
+}
+
+// environment is what has the tests run on the release.
+func (r Release) environment() []string {
+	if r.Version == Keeper {
+		return []string{suite.AsKeeper + "=1", "JAVA_HOME=/nonexistent", "CI="} // no real servers
+	}
+	return []string{"ZOOKEEPER_HOME=" + r.Home, suite.OnlyReal + "=1", "CI=true"}
 }
 
 var serverJar = regexp.MustCompile(`^zookeeper-(\d+\.\d+\.\d+)\.jar$`)
@@ -79,10 +95,13 @@ type Results struct {
 // error of Run.
 func Run(ctx context.Context, root string, r Release, packages []string, progress io.Writer) (Results, error) {
 	begin := time.Now()
-	args := append([]string{"test", "-json", "-count=1", "-vet=off", "-timeout=20m"}, packages...)
-	cmd := exec.CommandContext(ctx, "go", args...)
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=20m"}
+	if r.Version == Keeper {
+		args = append(args, "-short")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "ZOOKEEPER_HOME="+r.Home, suite.OnlyReal+"=1", "CI=true")
+	cmd.Env = append(os.Environ(), r.environment()...)
 	cmd.Stderr = progress
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that tests stop their servers
 	cmd.WaitDelay = 30 * time.Second
