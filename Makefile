@@ -75,7 +75,7 @@ quick: ## vet and build the module, and run the rules and the tests in virtual t
 		$$($(GO) list ./... | grep -v -e '/tools/bench/' -e '/tools/curator$$' -e '/tools/curatortest$$' -e '/internal/verify/mutants$$' -e '/internal/interop$$')
 
 .PHONY: check
-check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms keeper ## run everything else that a change must pass: formatting, linters, generated code, modules, licences, alerts, other systems, ClickHouse Keeper
+check: format vet staticcheck curatorvet golangci generated modules licences-check workflows lint alerts platforms ## run everything else that a change must pass: formatting, linters, generated code, modules, licences, alerts, other systems
 
 .PHONY: format
 format: ### see that gofmt has nothing to say
@@ -163,7 +163,7 @@ matrix: setup ### run the tests with real servers on all releases that make serv
 	homes=$$(.ci/servers/fetch.sh $(ZOOKEEPER)) && $(GO) run ./tools/verify matrix -homes "$$(echo $$homes)" $(MATRIXFLAGS)
 
 .PHONY: keeper
-keeper: ### run the suites of framework, cache, leader and locks on the embedded server as ClickHouse Keeper, and compare what fails with a table; see docs/platforms.md
+keeper: setup ### run the suites of framework, cache, leader and locks on the embedded server as ClickHouse Keeper, and compare what fails with a table; see docs/platforms.md
 	$(GO) run ./tools/verify matrix -keeper
 
 .PHONY: peers

@@ -28,14 +28,13 @@ node() {
 	npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund
 }
 
-# A lock file names cargo's registry with each version. The one that is kept here does not: the line is taken from one that
-# cargo writes.
+# Cargo.lock.in is a lock file without the lines that name cargo's registry; they are taken from one that cargo writes.
 rust() {
 	local program=$1/program registry
-	cp -r "$programs/rust" "$program"
-	cargo generate-lockfile --manifest-path "$program/Cargo.toml"
-	registry=$(grep --max-count=1 '^source = ' "$program/Cargo.lock")
-	sed "s|^checksum = |$registry\n&|" "$program/Cargo.lock.in" >"$program/Cargo.lock"
+	cp -r "$programs/rust" "$program" || return
+	cargo generate-lockfile --manifest-path "$program/Cargo.toml" || return
+	registry=$(grep --max-count=1 '^source = ' "$program/Cargo.lock") || return
+	sed "s|^checksum = |$registry\n&|" "$program/Cargo.lock.in" >"$program/Cargo.lock" || return
 	cargo build --locked --manifest-path "$program/Cargo.toml" --target-dir "$1"
 }
 

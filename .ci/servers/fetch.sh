@@ -24,7 +24,7 @@ version() {
 	return 1
 }
 
-release() { dependencies "$here/pom.xml" "$1" "$2/lib"; }
+jars() { dependencies "$here/pom.xml" "$1" "$2/lib"; }
 
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2086 # one word each
@@ -33,6 +33,6 @@ fi
 sum=$(sha256sum <"$here/pom.xml")
 for release; do
 	version=$(version "$release")
-	fill "$servers/zookeeper-$version" "$sum" release "$version"
+	fill "$servers/zookeeper-$version" "$sum" jars "$version"
 	echo "$servers/zookeeper-$version"
 done

@@ -42,7 +42,7 @@ type Backend struct {
 	dial    dialFunc
 	root    string
 	server  *curatortest.Server // nil for the real server
-	keeper  bool                // see AsKeeper
+	keeper  bool                // it does as ClickHouse Keeper
 }
 
 // OnlyReal names the variable of the environment that, unless it is empty, leaves out the other backends of the
@@ -168,7 +168,11 @@ func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
 	t.Helper()
-	keeper := asKeeper()
+	virtualOn(t, asKeeper(), test, opts...)
+}
+
+func virtualOn(t *testing.T, keeper bool, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
+	t.Helper()
 	if keeper {
 		opts = append(opts, curatortest.WithKeeper())
 	}
@@ -221,8 +225,7 @@ func (b *Backend) Watches() int {
 	return b.server.Watches()
 }
 
-// WatchesLeft is Watches where the client can have removed all: it is 0 for a server as ClickHouse Keeper, too, which has
-// no request for that.
+// WatchesLeft is Watches, or 0 on a Keeper, which knows no request to remove them.
 func (b *Backend) WatchesLeft() int {
 	if b.keeper {
 		return 0

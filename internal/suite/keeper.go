@@ -20,7 +20,7 @@ func asKeeper() bool { return os.Getenv(AsKeeper) != "" }
 // Keeper is Virtual with a server that does as ClickHouse Keeper.
 func Keeper(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Helper()
-	virtual(t, test, curatortest.WithTickTime(Tick), noReaping, curatortest.WithKeeper())
+	virtualOn(t, true, test, curatortest.WithTickTime(Tick), noReaping)
 }
 
 // keeperNetwork is what a Network needs for a test that was written for ZooKeeper.
@@ -29,7 +29,7 @@ type keeperNetwork struct {
 	server *curatortest.Server
 }
 
-// keeperPatience is after what time a request that is to have a fate will not come.
+// keeperPatience is how long On waits for its request on a Keeper.
 const keeperPatience = 10 * time.Minute
 
 // giveUp ends the wait for a request that a Keeper is not sent, with an error of the test.
@@ -51,12 +51,12 @@ func (n *Network) expireAtKeeper() {
 	n.mu.Lock()
 	id := n.session.SessionID
 	n.mu.Unlock()
-	n.keeper.server.DisconnectSession(id) // first, as a session ends that has timed out
+	n.keeper.server.DisconnectSession(id) // the connection closes before the session ends, as at a timeout
 	n.keeper.server.ExpireSession(id)
 }
 
-// meant returns the request that the client would have sent to ZooKeeper.
-func (n *Network) meant(op jute.Op) jute.Op {
+// asSentToZooKeeper returns the request that the client would have sent to ZooKeeper.
+func (n *Network) asSentToZooKeeper(op jute.Op) jute.Op {
 	if n.keeper != nil && op == jute.OpCreate {
 		return jute.OpCreate2
 	}

@@ -287,7 +287,7 @@ func (n *Network) match(frame []byte) *rule {
 	if isProof(frame) {
 		return nil
 	}
-	op := n.meant(jute.Op(binary.BigEndian.Uint32(frame[8:])))
+	op := n.asSentToZooKeeper(jute.Op(binary.BigEndian.Uint32(frame[8:])))
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.requests == nil {

@@ -30,6 +30,10 @@ var unknownToKeeper = []jute.Op{
 // drops tells whether a request ends its connection.
 func (k Keeper) drops(state *tree.State, op jute.Op, body []byte) bool {
 	return k.DropUnknown && slices.ContainsFunc(tree.Ops(op, body), func(op jute.Op) bool {
-		return slices.Contains(unknownToKeeper, op) || !state.Knows(op) && op != jute.OpAuth && op != jute.OpClose
+		switch op {
+		case jute.OpAuth, jute.OpClose, jute.OpCheck: // newer releases of ZooKeeper know check in a multi only
+			return false
+		}
+		return slices.Contains(unknownToKeeper, op) || !state.Knows(op)
 	})
 }

@@ -75,3 +75,15 @@ func TestKeeperDropsWhatItDoesNotKnow(t *testing.T) {
 		})
 	}
 }
+
+// As Keeper, the server answers a check in a transaction, whatever release of ZooKeeper it follows otherwise.
+func TestKeeperKnowsCheck(t *testing.T) {
+	check := &jute.CheckVersionRequest{Path: "/", Version: -1}
+	multi := check.Append((&jute.MultiHeader{Type: jute.OpCheck, Err: -1}).Append(nil))
+	multi = (&jute.MultiHeader{Type: -1, Done: true, Err: -1}).Append(multi)
+	for _, release := range []string{"3.8.0", "3.9.5"} {
+		inBubble(t, func(t *testing.T, s server) {
+			do(t, s.connect(2*time.Second), jute.OpMulti, rawclient.Raw(multi))
+		}, curatortest.WithKeeper(), curatortest.WithRelease(release))
+	}
+}

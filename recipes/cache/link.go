@@ -196,17 +196,14 @@ func (w *oneShots) drop(path string) {
 	}
 }
 
-// detach returns the watch on a node's data, which drop does not give back then, nil if there is none.
-func (w *oneShots) detach(path string) *zkconn.Watch {
-	watch := w.set[watchKey{path, zkconn.WatchData}]
-	delete(w.set, watchKey{path, zkconn.WatchData})
-	return watch
-}
-
-// attach takes back what detach has returned.
-func (w *oneShots) attach(path string, watch *zkconn.Watch) {
+// keepData calls do, which does not give back the watch on the node's data.
+func (w *oneShots) keepData(path string, do func()) {
+	key := watchKey{path, zkconn.WatchData}
+	watch := w.set[key]
+	delete(w.set, key)
+	do()
 	if watch != nil {
-		w.set[watchKey{path, zkconn.WatchData}] = watch
+		w.set[key] = watch
 	}
 }
 

@@ -191,3 +191,31 @@ func TestWithoutDataParents(t *testing.T) {
 		}
 	})
 }
+
+// With one-shot watches a node whose data cannot be decompressed is watched, and its children are not.
+func TestLeftOutWatches(t *testing.T) {
+	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
+		f := newFixture(t, b)
+		f.network.Old()
+		f.network.Cut()
+		f.make(cache.NewCuratorCache, cache.WithCompressedData())
+		// The root is made while a watch is set on its absence, and written again before it is read, which sets none.
+		f.network.On(jute.OpExists, suite.Late, nil) // it looks for a connection
+		f.network.On(jute.OpExists, suite.Late, func() {
+			f.write("=plain")
+			f.network.On(jute.OpGetData, suite.Late, func() { f.write("=too") })
+		})
+		f.start()
+		settle()
+		suite.Got(f.writer.SetData().Compressed().ForPath(t.Context(), f.root, []byte("root"))).OK(t)
+		f.eventually("=root")
+		suite.Got(f.writer.Transaction().ForOperations(t.Context(),
+			f.writer.TransactionOp().SetData().ForPath(f.root, []byte("plain")),
+			f.writer.TransactionOp().Create().ForPath(f.path("a")))).OK(t)
+		f.eventually("")
+		if sent := f.sent(func() { f.write("b=1 c=2") }); len(sent) > 0 {
+			t.Errorf("for children of a node that is left out: %v", sent)
+		}
+		f.close()
+	})
+}

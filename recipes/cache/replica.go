@@ -181,9 +181,10 @@ func (r *replica) visit(path string, s *source) {
 	}
 }
 
-// rewatch has a node read again that has no one-shot watch, because it has fired since the request was sent.
+// rewatch reads a node again whose one-shot watch fired between the request and its reply.
 func (r *replica) rewatch(req *request) {
-	if r.watches.hasFired(req.path, req.verb.watches()) && (r.tree.Get(req.path) != nil || r.unread.out[req.path] != nil) {
+	leftOut := req.verb != list && r.unread.out[req.path] != nil
+	if r.watches.hasFired(req.path, req.verb.watches()) && (r.tree.Get(req.path) != nil || leftOut) {
 		r.goOn(req, req.verb)
 	}
 }
@@ -313,9 +314,8 @@ func (r *replica) leaveOut(req *request, err error) {
 	if len(r.unread.out) == r.unread.kept {
 		r.out.warn("a cache leaves out nodes that it cannot read, and what is below them", "first", req.path, "error", err)
 	}
-	watch := r.watches.detach(req.path) // it tells of the change behind which the node may be understood
-	r.delete(req.path)
-	r.watches.attach(req.path, watch)
+	r.requests.drop(req.path, list)
+	r.watches.keepData(req.path, func() { r.delete(req.path) }) // when the data changes, the node is read again
 	r.unread.leaveOut(req.path, err, errors.Is(err, framework.ErrNoAuth))
 }
 

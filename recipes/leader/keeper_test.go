@@ -26,6 +26,7 @@ func TestKeeperEndsTerms(t *testing.T) {
 		if next.Token() <= lease.Token() {
 			t.Errorf("token %d after %d", next.Token(), lease.Token())
 		}
+		e.untilNodes(2) // the first one stands again
 		suite.OK(t, next.Release(t.Context()))
 		first.leads()
 		synctest.Wait()

@@ -38,7 +38,7 @@ func TestMisuse(t *testing.T) {
 			{"-clients", "0"}, {"-servers", "0"}, {"-timeouts", "3x"}, {"-window", "-1s"}, {"-proofs", "ping"}, {"extra"},
 			{"-timeouts", ""}, {"-proofs", ","},
 		},
-		"matrix": {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "a,b,c,d,e", "-write", "x"}, {"-keeper", "-write", "x"}, {"-unknown"}, {"more"}},
+		"matrix": {{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-packages", ""}, {"-packages", "a,b,c,d,e", "-write", "x"}, {"-keeper", "-write", "x"}, {"-keeper", "-packages", ""}, {"-unknown"}, {"more"}},
 		"rolling": {
 			{}, {"-homes", ""}, {"-homes", "/no/such/release"}, {"-homes", "/no/such/release,/nor/this"}, {"-session", "x"}, {"-unknown"}, {"more"},
 		},

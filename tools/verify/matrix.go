@@ -19,7 +19,8 @@ func crossing() subcommand {
 Matrix runs the tests against real servers on releases of ZooKeeper, and compares what fails with a table: on
 an old release some cases must fail, each with an error that the table names. It exits with 1 if anything else
 fails or is skipped, or if a case of the table does not fail. See package internal/verify/matrix. It prints
-which release has which feature, as these tests have shown.
+which release has which feature, as these tests have shown. With -keeper it does the same on the embedded
+server as ClickHouse Keeper, without real servers.
 
 	make matrix
 	make matrix ZOOKEEPER=3.9

@@ -19,38 +19,45 @@ func lines(events ...string) string {
 	return text.String()
 }
 
+// verdict is what the judge is to say.
+type verdict struct {
+	version string
+	output  string // of go test -json
+	want    string // a part of the only problem; "" for none
+	refused int
+}
+
+const (
+	table = "3.6\trecipes/locks\tTestOld/real\tErrUnimplemented\n" +
+		"keeper\trecipes/locks\tTestCut/*\tsession expired\nkeeper?\trecipes/locks\tTestRace\tsession expired\n"
+	expired = "session expired"
+)
+
+func passing(test string) string {
+	return lines(`"Action":"run","Test":"`+test+`"`, `"Action":"pass","Test":"`+test+`"`)
+}
+
+func failing(test, text string) string {
+	return lines(`"Action":"run","Test":"`+test+`"`, `"Action":"output","Test":"`+test+`","Output":"`+text+`"`,
+		`"Action":"fail","Test":"`+test+`"`)
+}
+
 // TestJudge gives the judge results, and looks at what it does not like about them.
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	passes := lines(`"Action":"run","Test":"TestA"`, `"Action":"pass","Test":"TestA"`)
-	failing := func(test, text string) string {
-		return lines(`"Action":"run","Test":"`+test+`"`, `"Action":"output","Test":"`+test+`","Output":"`+text+`"`,
-			`"Action":"fail","Test":"`+test+`"`)
-	}
 	ended, failed := lines(`"Action":"pass"`), lines(`"Action":"fail"`)
 	unimplemented := framework.ErrUnimplemented.Error()
-	const table = "3.6\trecipes/locks\tTestOld/real\tErrUnimplemented\nkeeper\trecipes/locks\tTestOld/virtual\tsession expired\n"
-	for name, c := range map[string]struct {
-		version string
-		output  string
-		want    string // a part of the only problem; "" for none
-		refused int
-	}{
+	passes, cut := passing("TestA"), failing("TestCut/a", expired)+failing("TestCut", "")
+	judge(t, map[string]verdict{
 		"all pass":                          {"3.8.6", passes + ended, "", 0},
 		"a case of the table fails":         {"3.5.10", passes + failing("TestOld/real", "x: "+unimplemented) + failing("TestOld", "") + failed, "", 1},
 		"it fails on a release that has it": {"3.6.4", passes + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/real: fail", 0},
 		"it fails otherwise":                {"3.5.10", passes + failing("TestOld/real", "a bad day") + failing("TestOld", "") + failed, "without the error", 0},
 		"it passes": {
-			"3.5.10", passes + lines(`"Action":"run","Test":"TestOld/real"`, `"Action":"pass","Test":"TestOld/real"`) + ended, "must fail on 3.5.10: pass", 0,
-		},
-		"a case of the table fails on a Keeper": {
-			Keeper, passes + failing("TestOld/virtual", "session expired") + failing("TestOld", "") + failed, "", 1,
-		},
-		"one for old releases fails on a Keeper": {
-			Keeper, passes + failing("TestOld/virtual", "session expired") + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/real: fail", 1,
+			"3.5.10", passes + passing("TestOld/real") + ended, "must fail on 3.5.10: pass", 0,
 		},
 		"one for a Keeper fails on an old release": {
-			"3.5.10", passes + failing("TestOld/virtual", "session expired") + failing("TestOld/real", unimplemented) + failing("TestOld", "") + failed, "TestOld/virtual: fail", 1,
+			"3.5.10", passes + failing("TestOld/real", unimplemented) + failing("TestOld", "") + cut + failed, "TestCut/a: fail", 1,
 		},
 		"it is not run":                   {"3.5.10", passes + ended, "TestOld/real of the table was not run, or", 0},
 		"another fails":                   {"3.8.6", passes + failing("TestB", "a bad day") + failed, "TestB: fail\na bad day", 0},
@@ -71,7 +78,35 @@ func TestJudge(t *testing.T) {
 			"state.go:1: no", 0,
 		},
 		"nothing is run": {"3.8.6", "", "no test has passed", 0},
-	} {
+	})
+}
+
+// TestJudgeKeeper is TestJudge with a Keeper.
+func TestJudgeKeeper(t *testing.T) {
+	t.Parallel()
+	ended, failed := lines(`"Action":"pass"`), lines(`"Action":"fail"`)
+	passes, cut := passing("TestA"), failing("TestCut/a", expired)+failing("TestCut", "")
+	judge(t, map[string]verdict{
+		"one of several fails, and the uncertain one": {
+			Keeper, passes + cut + passing("TestCut/b") + failing("TestRace", expired) + failed, "", 2,
+		},
+		"the uncertain one passes": {Keeper, passes + cut + passing("TestRace") + failed, "", 1},
+		"none of several fails":    {Keeper, passes + passing("TestCut/b") + passing("TestRace") + ended, "TestCut/* of the table was not run, or", 0},
+		"one of several fails otherwise": {
+			Keeper, passes + cut + failing("TestCut/b", "a bad day") + passing("TestRace") + failed, "without the error", 1,
+		},
+		"one is skipped": {
+			Keeper, passes + cut + passing("TestRace") + lines(`"Action":"skip","Test":"TestB"`) + failed, "", 1,
+		},
+		"one for old releases fails": {
+			Keeper, passes + cut + passing("TestRace") + failing("TestOld/real", "x") + failed, "TestOld/real: fail", 1,
+		},
+	})
+}
+
+func judge(t *testing.T, all map[string]verdict) {
+	t.Helper()
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cases, err := parse(table)

@@ -1,8 +1,9 @@
 // Package matrix runs the tests against real servers on several releases of ZooKeeper, and on the embedded server
 // as ClickHouse Keeper, and compares what fails there with a table. On an old release, and on a Keeper, some cases must
-// fail, because the server does not have what they test. The table, expected.txt, names each of them with the error that it must get. Any other failure is one of
-// the release, and so is a case of the table that passes, and a test that is skipped. In a package with a case of
-// the table nobody looks for goroutines that are left, because its tests have failed already.
+// fail, because the server does not have what they test. The table, expected.txt, names each of them with the error that
+// it must get. Any other failure is one of the release, and so is a case of the table that passes, and a test that is
+// skipped; on a Keeper those are skipped that need a real server. In a package with a case of the table nobody looks for
+// goroutines that are left, because its tests have failed already.
 package matrix
 
 import (
