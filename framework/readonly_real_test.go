@@ -73,6 +73,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 		wantReadsOnly(t, c)
 	}
 	late := ensemble.Client(t, framework.WithReadOnly())
+	lateLog := listening(late)
 	wantReadsOnly(t, late)
 	wantNoLock(t, lock, lease)
 	if s := unwilling.ConnectionState(); s.IsConnected() {
@@ -89,6 +90,7 @@ func TestReadOnlyOfRealServers(t *testing.T) {
 		write(t, c)
 	}
 	awaitChange()
+	lateLog.await(t, state.Reconnected)
 	write(t, late)
 	again, err := lock.Acquire(t.Context())
 	if err != nil {
@@ -174,7 +176,7 @@ func wantReadsOnly(t *testing.T, c *framework.Client) {
 	if err != nil || string(data) != "x" || c.ConnectionState() != state.ReadOnly {
 		t.Errorf("read: %q, %v, state %v", data, err, c.ConnectionState())
 	}
-	_, err = c.SetData().ForPath(t.Context(), "/data", nil)
+	_, err = c.SetData().Idempotent().ForPath(t.Context(), "/data", nil)
 	wantNotReadOnly(t, err)
 	wantNotReadOnly(t, c.Sync().ForPath(t.Context(), "/data"))
 	_, err = c.Create().WithProtection().WithMode(framework.EphemeralSequential).ForPath(t.Context(), "/a")

@@ -127,7 +127,7 @@ func TestTry(t *testing.T) {
 			e := newEnv(t)
 			holder, other := e.newContender(languages[0]), e.newContender(languages[1])
 			node := e.acquire(holder)
-			for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
+			for _, wait := range []time.Duration{0, time.Second} {
 				if got := other.try(wait); got != "" {
 					t.Fatalf("%q was let in beside %q", got, node)
 				}

@@ -161,7 +161,12 @@ func (r *run) nothingLeft(gone bool) {
 // noGoroutines sees that no goroutine of the component or the client is left.
 func (r *run) noGoroutines() {
 	stacks := make([]byte, 1<<18)
-	own, others, _ := bytes.Cut(stacks[:runtime.Stack(stacks, true)], []byte("\n\n"))
+	n := runtime.Stack(stacks, true)
+	for n == len(stacks) { // it may be cut off
+		stacks = make([]byte, 2*n)
+		n = runtime.Stack(stacks, true)
+	}
+	own, others, _ := bytes.Cut(stacks[:n], []byte("\n\n"))
 	_, bubble, _ := bytes.Cut(own, []byte("synctest bubble"))
 	bubble, _, _ = bytes.Cut(bubble, []byte("]"))
 	for stack := range strings.SplitSeq(string(others), "\n\n") {

@@ -227,7 +227,8 @@ func TestCreate2EndsConnections(t *testing.T) {
 		dropping(t)
 		t.do(exists("/"))
 		for i := range 5 {
-			t.do(exists("/")) // behind it nothing waits for an answer but what follows
+			t.do(exists("/"))
+			synctest.Wait() // nothing waits for an answer but what follows
 			node, res := create("/a", 0)
 			err := t.conn.Do(t.Context(), 0, node, exists("/"))
 			if i < 2 {

@@ -245,7 +245,7 @@ func TestReadOnlyMoves(t *testing.T) {
 				s.mu.Lock()
 				s.modes[b] = hasQuorum
 				s.mu.Unlock()
-				time.Sleep(timeout / 2)
+				time.Sleep(timeout * 5 / 8) // the pauses between looks for a quorum are random
 				t.states(state.Suspended, state.Reconnected)
 				if id, err := t.conn.Connected(t.Context()); err != nil || id != session || t.conn.Server() != servers[1] {
 					t.Errorf("session %x, was %x; server %s, error %v", id, session, t.conn.Server(), err)

@@ -45,8 +45,9 @@ func TestRuleL1(t *testing.T) {
 				t.Fatal(err)
 			}
 			see()
+			lease = m.leads()
 			m.network.Expire(t)
-			<-m.Leadership().Context().Done()
+			<-lease.Context().Done()
 			see()
 			lease = m.leads() // all at once
 			go func() { _ = e.observer.Delete().Quietly().ForPath(t.Context(), lease.Path()) }()

@@ -69,7 +69,9 @@ func TestHoldPartition(t *testing.T) {
 		select {
 		case <-lease.Context().Done():
 		case <-f.nextWaiter.done:
-			t.Fatal("the next is in while the holder believes")
+			if lease.Err() == nil { // it looks at the clock: its timer may be late on a busy machine
+				t.Fatal("the next is in while the holder believes")
+			}
 		}
 		f.lost(lease, locks.LossDeadline)
 		f.succeed()
@@ -175,7 +177,7 @@ func TestReleasePending(t *testing.T) {
 		f.env.release(lease) // waits for the outcome
 		f.succeed()
 		f.wantNone()
-	})
+	}, patient)
 }
 
 func TestReleaseEndedContext(t *testing.T) {

@@ -112,7 +112,7 @@ func TestCreatePartition(t *testing.T) {
 		heal()
 		f.succeed()
 		f.untilNone()
-	})
+	}, patient)
 }
 
 // The caller gives up in the middle of the create: its node is gone when Acquire returns.

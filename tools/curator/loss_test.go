@@ -96,8 +96,8 @@ func TestGrace(t *testing.T) {
 	s := newEmbeddedServer(t)
 	holder := s.holder("trap '' TERM; sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done", "--grace", "300ms")
 	group := groupOf(t, holder)
-	s.deleteNodes()
 	lost := time.Now()
+	s.deleteNodes()
 	holder.wantExit(76, "SIGKILL in 300ms")
 	if took := time.Since(lost); took < 300*time.Millisecond || took > late {
 		t.Errorf("it took %v", took)
@@ -120,6 +120,10 @@ func TestPartitionedHolder(t *testing.T) {
 		s.untilNodes(1)
 		waiter := s.lock("--", "date", "+%s%N")
 		s.untilNodes(2)
+		suite.Eventually(t, "a line of the journal", func() bool {
+			info, err := os.Stat(journal)
+			return err == nil && info.Size() > 0
+		})
 		heal := network.cut()
 		defer heal()
 		waiter.wantExit(0)

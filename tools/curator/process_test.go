@@ -158,8 +158,9 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *process {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	// Processes that a killed one leaves behind may keep its output open.
-	p.cmd.WaitDelay = 100 * time.Millisecond
+	// Processes that a killed one leaves behind may keep its output open. What was written is read before, also by a
+	// test that does not run for a while.
+	p.cmd.WaitDelay = 2 * time.Second
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

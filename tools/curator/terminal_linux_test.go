@@ -206,7 +206,7 @@ func newFIFO(t *testing.T) (path string) {
 func TestTerminalStoppedTooLong(t *testing.T) {
 	s := newEmbeddedServer(t)
 	d := sit(t, s, `set -m; $lock sh -c 'echo in; read x; echo "got $x"'; echo "code $?"; read y; fg; echo "code $?"; read z; echo "then $z"`,
-		"--session-timeout", "1s")
+		"--session-timeout", "3s")
 	d.until("in\r\n")
 	d.types(ctrlZ)
 	d.until("code 147\r\n")

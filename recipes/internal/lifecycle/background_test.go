@@ -29,8 +29,9 @@ func TestInBackground(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		prepared, tries, ends := 0, 0, 0
 		life, _ := newBackground(t, b, func(context.Context) error { prepared++; return nil })
-		working := make(chan struct{})
+		working, looked := make(chan struct{}), make(chan struct{})
 		begin := func(ctx context.Context) error {
+			<-looked
 			if tries++; tries < 4 {
 				return framework.ErrNoAuth
 			}
@@ -47,6 +48,7 @@ func TestInBackground(t *testing.T) {
 		if err := errors.Join(life.Started(), life.Failure()); err != nil {
 			t.Error(err)
 		}
+		close(looked)
 		<-time.After(time.Millisecond)
 		if err := life.Failure(); !errors.Is(err, framework.ErrNoAuth) {
 			t.Errorf("the failure is %v", err)

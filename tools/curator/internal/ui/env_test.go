@@ -165,7 +165,11 @@ func get[T any](e *env, path string) (value T) {
 // create creates a node, and its parents.
 func (e *env) create(path, data string, mode framework.CreateMode) string {
 	e.t.Helper()
-	made, err := e.client.Create().CreatingParentsIfNeeded().WithMode(mode).WithData([]byte(data)).ForPath(e.t.Context(), path)
+	create := e.client.Create().CreatingParentsIfNeeded()
+	if mode == framework.Persistent || mode == framework.Ephemeral {
+		create = create.Idempotent() // the client may not know yet that its connection has ended
+	}
+	made, err := create.WithMode(mode).WithData([]byte(data)).ForPath(e.t.Context(), path)
 	if err != nil {
 		e.t.Fatal(err)
 	}

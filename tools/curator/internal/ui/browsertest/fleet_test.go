@@ -100,7 +100,11 @@ func (f *fleet) contender(owner, path string) string {
 // create creates a node, and its parents.
 func (f *fleet) create(owner, path, data string, mode framework.CreateMode) string {
 	f.t.Helper()
-	made, err := f.client(owner).Create().CreatingParentsIfNeeded().WithMode(mode).WithData([]byte(data)).ForPath(f.t.Context(), path)
+	create := f.client(owner).Create().CreatingParentsIfNeeded()
+	if mode == framework.Persistent || mode == framework.Ephemeral {
+		create = create.Idempotent() // the client may not know yet that its connection has ended
+	}
+	made, err := create.WithMode(mode).WithData([]byte(data)).ForPath(f.t.Context(), path)
 	if err != nil {
 		f.t.Fatal(err)
 	}
