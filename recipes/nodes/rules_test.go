@@ -333,9 +333,9 @@ func TestRuleK6(t *testing.T) {
 				go func() {
 					ctx, cancel := context.WithCancel(t.Context())
 					cancel()
+					time.AfterFunc(100*time.Millisecond, heal)
 					closed <- e.node.Close(ctx)
 				}()
-				time.AfterFunc(100*time.Millisecond, heal)
 			})
 			suite.WantErr(t, e.node.Start(t.Context()), framework.ErrClosed)
 			<-hit

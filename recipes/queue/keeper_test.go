@@ -21,6 +21,7 @@ func TestKeeper(t *testing.T) {
 				c := f.consume(f.queue(client).Consume, nil)
 				want := []string{"a"}
 				c.want(want...)
+				f.drained()
 				for i := range 3 {
 					b.Server().DisconnectSession(client.SessionID())
 					item := fmt.Sprint(i)

@@ -257,7 +257,8 @@ func TestShortTakes(t *testing.T) {
 			taking.Wait()
 			close(done)
 		}()
-		q, offered := f.simple(f.observer), map[string]bool{}
+		offering, _ := b.Client(t, framework.WithSessionTimeout(2*suite.SessionTimeout))
+		q, offered := f.simple(offering), map[string]bool{}
 		for taking := true; taking; {
 			select {
 			case <-done:

@@ -206,8 +206,8 @@ func TestFollowing(t *testing.T) {
 			_, err := e.count.Set(e.t.Context(), 2)
 			suite.OK(e.t, err)
 			e.network.Lag() // the next server has read 1
-			e.network.Cut()
 			reads := e.network.Requests(jute.OpGetData)
+			e.network.Cut()
 			suite.Eventually(e.t, "a read", func() bool { return e.network.Requests(jute.OpGetData) > reads })
 			e.untilConnected()
 			e.set(3)
