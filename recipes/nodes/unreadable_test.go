@@ -192,38 +192,39 @@ func TestUnreadableIsTakenOver(t *testing.T) {
 // Close deletes an ephemeral node of the client's session, also one that it cannot see and that others have written to.
 // Of a persistent one that it cannot see nothing tells whose it is.
 func TestUnreadableIsDeleted(t *testing.T) {
-	for name, mode := range map[string]framework.CreateMode{"ephemeral": framework.Ephemeral, "persistent": framework.Persistent} {
-		t.Run(name, func(t *testing.T) {
-			onReleases(t, func(e *env, shown bool) {
-				e.keepHidden(mode)
-				e.start()
-				e.until(ours)
-				suite.Got(e.operator.SetData().ForPath(e.t.Context(), e.path, []byte(theirs))).OK(e.t)
-				synctest.Wait()
-				e.closedIf(shown || mode == framework.Ephemeral)
-			})
-		})
-	}
+	eachHidden(t, func(e *env, mode framework.CreateMode, shown bool) {
+		suite.Got(e.operator.SetData().ForPath(e.t.Context(), e.path, []byte(theirs))).OK(e.t)
+		synctest.Wait()
+		e.closedIf(shown || mode == framework.Ephemeral)
+	})
 }
 
 // Close leaves the node that another client has created in place of the kept one, whose version is the same.
 func TestUnreadableOfAnotherClientStays(t *testing.T) {
+	eachHidden(t, func(e *env, mode framework.CreateMode, shown bool) {
+		e.replaceHidden(mode)
+		synctest.Wait()
+		if err := e.node.Close(e.t.Context()); shown {
+			e.operate(err)
+		} else {
+			suite.WantErr(e.t, err, framework.ErrNoAuth)
+		}
+		if data, _, there := e.read(); !there || data != theirs {
+			e.t.Errorf("the node is there: %t, with %q", there, data)
+		}
+	})
+}
+
+// eachHidden runs test with a kept node of either mode that its client cannot see.
+func eachHidden(t *testing.T, test func(e *env, mode framework.CreateMode, shown bool)) {
+	t.Helper()
 	for name, mode := range map[string]framework.CreateMode{"ephemeral": framework.Ephemeral, "persistent": framework.Persistent} {
 		t.Run(name, func(t *testing.T) {
 			onReleases(t, func(e *env, shown bool) {
 				e.keepHidden(mode)
 				e.start()
 				e.until(ours)
-				e.replaceHidden(mode)
-				synctest.Wait()
-				if err := e.node.Close(e.t.Context()); shown {
-					e.operate(err)
-				} else {
-					suite.WantErr(e.t, err, framework.ErrNoAuth)
-				}
-				if data, _, there := e.read(); !there || data != theirs {
-					e.t.Errorf("the node is there: %t, with %q", there, data)
-				}
+				test(e, mode, shown)
 			})
 		})
 	}

@@ -47,33 +47,21 @@ func (s subcommand) run(ctx context.Context, args []string, out, progress io.Wri
 
 // names defines a flag for names that are separated by commas or spaces.
 func names(flags *flag.FlagSet, into *[]string, name, usage string) {
-	flags.Func(name, usage, func(text string) (err error) {
-		*into, err = fields(text)
-		return err
-	})
+	list(flags, into, name, usage, func(field string) (string, error) { return field, nil })
 }
 
 // homes defines the flag for releases of ZooKeeper by their folders, in order.
 func homes(flags *flag.FlagSet, into *[]matrix.Release) {
-	flags.Func("homes", "the `folders` of the releases, as of ZOOKEEPER_HOME, in order; make servers fetches some", func(text string) error {
-		all, err := fields(text)
-		if err != nil {
-			return err
-		}
-		*into = nil
-		for _, home := range all {
-			release, err := matrix.At(home)
-			if err != nil {
-				return err
-			}
-			*into = append(*into, release)
-		}
-		return nil
-	})
+	list(flags, into, "homes", "the `folders` of the releases, as of ZOOKEEPER_HOME, in order; make servers fetches some", matrix.At)
 }
 
 // durations defines a flag for durations that are separated by commas or spaces.
 func durations(flags *flag.FlagSet, into *[]time.Duration, name, usage string) {
+	list(flags, into, name, usage, time.ParseDuration)
+}
+
+// list defines a flag for values that are separated by commas or spaces.
+func list[T any](flags *flag.FlagSet, into *[]T, name, usage string, parse func(field string) (T, error)) {
 	flags.Func(name, usage, func(text string) error {
 		all, err := fields(text)
 		if err != nil {
@@ -81,11 +69,11 @@ func durations(flags *flag.FlagSet, into *[]time.Duration, name, usage string) {
 		}
 		*into = nil
 		for _, field := range all {
-			d, err := time.ParseDuration(field)
+			value, err := parse(field)
 			if err != nil {
 				return err
 			}
-			*into = append(*into, d)
+			*into = append(*into, value)
 		}
 		return nil
 	})
