@@ -162,7 +162,7 @@ func TestLifecycle(t *testing.T) {
 		if err := c.BlockUntilConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if c.SessionTimeout() != suite.SessionTimeout || c.SessionID() == 0 || c.State() != framework.Started {
+		if c.SessionTimeout() != b.SessionTimeout() || c.SessionID() == 0 || c.State() != framework.Started {
 			t.Fatalf("timeout %v, session %x, state %v", c.SessionTimeout(), c.SessionID(), c.State())
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -59,9 +59,9 @@ func settle(t *testing.T, c *zk.Conn) {
 // closed. A change that is none for the watch is not told.
 func TestWatchEvents(t *testing.T) {
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
-		c, _, n := connect(t, b)
 		other, _, _ := connect(t, b)
 		for how, cut := range cuts {
+			c, _, n := connect(t, b) // of its own: pauses between connections that end at once grow to the session's timeout
 			for what, change := range changes {
 				p := b.Path("w-" + what + "-" + how[:3] + how[len(how)-3:])
 				makeAll(t, other, p)

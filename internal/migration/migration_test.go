@@ -144,10 +144,8 @@ var topics = []topic{
 		e.Errorf("%d spans, none of an acquire", len(spans.Ended()))
 	}},
 	{"tasks", nil, func(ctx context.Context, client *framework.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-		defer cancel()
-		return tasks(ctx, client)
-	}, wantCalls("work")},
+		return until(ctx, func(ctx context.Context) error { return tasks(ctx, client) }, func() {}, "work")
+	}, wantCalls()},
 	{"timers", nil, timers, nil},
 	{"typed nodes", nil, typed, func(e env) {
 		wantCalls("use soap")(e)
@@ -156,10 +154,8 @@ var topics = []topic{
 	{"migrations", nil, migrate, wantNode("/shop/layout", "v2")},
 	{"services", nil, services, wantCalls("use north")},
 	{"priorities", nil, func(ctx context.Context, client *framework.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-		defer cancel()
-		return priorities(ctx, client)
-	}, wantCalls("work", "work", "work")},
+		return until(ctx, func(ctx context.Context) error { return priorities(ctx, client) }, func() {}, "work", "work", "work")
+	}, wantCalls()},
 	{"revoked", nil, revokedOnce, nil},
 	{"interrupted", nil, interrupted, wantCalls("pause", "work")},
 	{"one try", nil, triedOnce, wantCalls("resize")},

@@ -30,7 +30,7 @@ import (
 // Tick is the tick of every backend's servers.
 const Tick = 200 * time.Millisecond
 
-// SessionTimeout is what a Backend's clients ask for and get.
+// SessionTimeout is what a Backend's clients ask for and get in virtual time.
 const SessionTimeout = 2 * time.Second
 
 // Backend is a server to test against.
@@ -253,6 +253,15 @@ func (b *Backend) NeedPersistentWatches(t *testing.T, client *framework.Client) 
 	}
 }
 
+// SessionTimeout is what the clients ask for and get. Where time is real it is as much as the servers grant: a busy
+// machine may stand still for a second.
+func (b *Backend) SessionTimeout() time.Duration {
+	if b.Virtual {
+		return SessionTimeout
+	}
+	return 20 * Tick
+}
+
 // Client returns a started client with a network of its own, on which faults can be made.
 // See curatortest.Server.Client for how it ends.
 func (b *Backend) Client(t *testing.T, opts ...framework.Option) (*framework.Client, *Network) {
@@ -268,29 +277,13 @@ func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option
 		n.keeper = &keeperNetwork{t, b.server}
 	}
 	opts = append([]framework.Option{
-		framework.WithSessionTimeout(SessionTimeout),
+		framework.WithSessionTimeout(b.SessionTimeout()),
 		framework.WithDialer(n.Dial),
 		framework.WithoutEnsembleTracker(), // its requests would be in the way of faults
 		framework.WithDefaultData([]byte("test")),
 		framework.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)
 	return curatortest.NewClient(t, b.connect+chroot, opts...), n
-}
-
-// StartClose closes a client while something else goes on, for which Close waits. It returns when the client
-// refuses calls. The end of the test waits for Close before it closes the clients.
-func StartClose(t *testing.T, client *framework.Client) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = client.Close(context.WithoutCancel(t.Context())) // its error depends on the fault that it meets
-	}()
-	t.Cleanup(func() { <-done })
-	Eventually(t, "a client that is being closed", func() bool {
-		_, err := client.CheckExists().ForPath(t.Context(), "/")
-		return errors.Is(err, framework.ErrClosed)
-	})
 }
 
 // Eventually waits until ok, or fails the test with what was waited for. It asks less often the longer

@@ -137,6 +137,22 @@ func (b *Backend) PanickingClient(t *testing.T, n *Network, opts ...framework.Op
 	return client
 }
 
+// StartClose closes a client while something else goes on, for which Close waits. It returns when the client
+// refuses calls. The end of the test waits for Close before it closes the clients.
+func StartClose(t *testing.T, client *framework.Client) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = client.Close(context.WithoutCancel(t.Context())) // its error depends on the fault that it meets
+	}()
+	t.Cleanup(func() { <-done })
+	Eventually(t, "a client that is being closed", func() bool {
+		_, err := client.CheckExists().ForPath(t.Context(), "/")
+		return errors.Is(err, framework.ErrClosed)
+	})
+}
+
 // WantPanic calls fn, which must panic as the policy of a PanickingClient does.
 func WantPanic(t *testing.T, fn func()) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/cache"
+	"github.com/go-curator/curator/state"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -37,12 +38,18 @@ func TestLaggingFollower(t *testing.T) {
 	followers[0].From(leader).Quorum().Delay(100 * time.Millisecond)
 	w := follow(t.Context(), h, 50*time.Millisecond, func(string) bool { return true })
 	f.start()
+	suspended := make(chan struct{}, 100)
+	defer f.client.ConnectionStateListenable().Add(func(_ context.Context, s state.ConnectionState) {
+		if s == state.Suspended {
+			suspended <- struct{}{}
+		}
+	})()
 	for range 4 {
 		for range 60 {
 			h.step(r)
 		}
 		heal := e.MemberOf(f.client).Clients(curatortest.Both).Reset()
-		suite.Eventually(t, "the cache to be cut off", func() bool { _, stale := f.cache.Stale(); return stale })
+		<-suspended
 		h.step(r)
 		suite.Eventually(t, "the cache to be back", func() bool { _, stale := f.cache.Stale(); return !stale })
 		heal()

@@ -116,7 +116,18 @@ func (w *follower) caughtUp() bool {
 			return false
 		}
 	}
-	return true
+	return maps.Equal(w.typed, w.wantTyped())
+}
+
+// wantTyped is what the typed view has in the end.
+func (w *follower) wantTyped() map[string]string {
+	typed := map[string]string{}
+	for path, node := range w.h.now {
+		if value, err := decodeOdd(cache.ChildData{Data: []byte(node.data)}); err == nil && w.wants(path) {
+			typed[path] = value
+		}
+	}
+	return typed
 }
 
 // check compares all copies with the tree, when all is quiet.
@@ -129,14 +140,8 @@ func (w *follower) check() {
 	compareTree(f, "by updates", w.updates, now, w.wants)
 	compareTree(f, "by slow updates", w.slow, now, w.wants)
 	compareTree(f, "by a listener", w.told, now, w.wants)
-	typed := map[string]string{}
-	for path, node := range now {
-		if value, err := decodeOdd(cache.ChildData{Data: []byte(node.data)}); err == nil && w.wants(path) {
-			typed[path] = value
-		}
-	}
-	if !maps.Equal(typed, w.typed) {
-		f.Errorf("the typed view has %v, want %v", w.typed, typed)
+	if want := w.wantTyped(); !maps.Equal(want, w.typed) {
+		f.Errorf("the typed view has %v, want %v", w.typed, want)
 	}
 	for _, s := range w.seen {
 		w.replay.check(s, w.wants)

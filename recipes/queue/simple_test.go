@@ -237,7 +237,7 @@ func TestShortTakes(t *testing.T) {
 		taken := make(chan string, takers*each)
 		done := make(chan struct{})
 		for taker := range takers {
-			client, _ := b.Client(t, framework.WithSessionTimeout(2*suite.SessionTimeout)) // a busy machine is not a lost session
+			client, _ := b.Client(t)
 			q := f.simple(client)
 			taking.Go(func() {
 				for i := range each {
@@ -257,7 +257,7 @@ func TestShortTakes(t *testing.T) {
 			taking.Wait()
 			close(done)
 		}()
-		offering, _ := b.Client(t, framework.WithSessionTimeout(2*suite.SessionTimeout))
+		offering, _ := b.Client(t)
 		q, offered := f.simple(offering), map[string]bool{}
 		for taking := true; taking; {
 			select {

@@ -118,7 +118,7 @@ func TestStoppedCommand(t *testing.T) {
 	if err := syscall.Kill(-group, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.lock("--timeout", (2*sessionTimeout).String(), "--", "true").wantExit(75, "not acquired")
+	s.lock("--timeout", (sessionTimeout+2*tick).String(), "--", "true").wantExit(75, "not acquired")
 	s.deleteNodes()
 	holder.wantExit(76, "lock lost")
 	s.wantFree()

@@ -16,7 +16,8 @@ import (
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
-const sessionTimeout = 2 * time.Second
+// sessionTimeout is longer than a busy machine stands still.
+const sessionTimeout = 4 * time.Second
 
 // When a holder is killed, its CMD dies, and another process gets the lock within the session timeout
 // and two ticks.

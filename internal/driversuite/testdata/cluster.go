@@ -77,6 +77,7 @@ func slowly(start func()) func() {
 	return func() {
 		time.Sleep(1500 * time.Millisecond)
 		start()
+		time.Sleep(100 * time.Millisecond) // an attempt that was refused just before ends the calls that wait then
 	}
 }
 

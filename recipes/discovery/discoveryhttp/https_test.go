@@ -96,7 +96,7 @@ func TestSilent(t *testing.T) {
 	}
 
 	f = at(t, silent, answering)
-	client = &http.Client{Transport: transportOf(t, &http.Transport{ResponseHeaderTimeout: 20 * time.Millisecond}, f)}
+	client = &http.Client{Transport: transportOf(t, &http.Transport{ResponseHeaderTimeout: 500 * time.Millisecond}, f)}
 	defer client.CloseIdleConnections()
 	response, err := client.Get("http://orders/")
 	if err != nil {
