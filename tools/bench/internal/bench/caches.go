@@ -98,11 +98,15 @@ func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timin
 	begin := time.Now()
 	var mu sync.Mutex
 	var lags []time.Duration
+	var newest int64
+	told := sync.NewCond(&mu)
 	followed.Listenable().Add(func(_ context.Context, e cache.Event) {
 		if lag := time.Since(begin); e.Type == cache.NodeChanged {
 			mu.Lock()
 			defer mu.Unlock()
 			lags = append(lags, lag-time.Duration(binary.BigEndian.Uint64(e.New.Data)))
+			newest = e.New.Stat.Mzxid
+			told.Broadcast()
 		}
 	})
 	if err := followed.Start(ctx); err != nil {
@@ -115,6 +119,9 @@ func cacheFollow(ctx context.Context, l *local, _ workload, path string, t timin
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		for err == nil && newest < last { // the listener is told behind Await
+			told.Wait()
+		}
 		return n, slices.Clone(lags), err
 	})
 	return run, errors.Join(err, followed.Close(ctx))
