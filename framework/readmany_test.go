@@ -355,7 +355,7 @@ func TestReadManyCompressed(t *testing.T) {
 func TestReadManyMemory(t *testing.T) {
 	for name, tt := range map[string]struct{ size, n, most int }{
 		"small": {4 << 10, 30_000, 40 << 20},
-		"large": {900 << 10, 600, 100 << 20},
+		"large": {900 << 10, 400, 100 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {

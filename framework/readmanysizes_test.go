@@ -19,7 +19,7 @@ func TestReadManyOfAnySizes(t *testing.T) {
 			return 900_000
 		},
 		"random":  func(_ int, rng *rand.Rand) int { return []int{0, 10, 5_000, 70_000, 300_000, 900_000}[rng.IntN(6)] },
-		"falling": func(i int, _ *rand.Rand) int { return max(10, 900_000-3000*i) },
+		"falling": func(i int, _ *rand.Rand) int { return max(10, 900_000-60_000*(i/20)) },
 	}
 	for name, size := range sizes {
 		t.Run(name, func(t *testing.T) {

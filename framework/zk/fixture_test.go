@@ -107,7 +107,7 @@ func dialer(n *suite.Network) zk.Dialer {
 func connect(t *testing.T, b *suite.Backend) (*zk.Conn, <-chan zk.Event, *suite.Network) {
 	t.Helper()
 	n := network(t, b)
-	c, ch, err := zk.Connect([]string{b.ConnectString()}, sessionTimeout,
+	c, ch, err := zk.Connect([]string{b.ConnectString()}, b.SessionTimeout(),
 		zk.WithDialer(dialer(n)), zk.WithHostProvider(&rounds{}), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func connectDriver(t *testing.T, b *suite.Backend) (*driver.Conn, <-chan zk.Even
 func followDriver(t *testing.T, b *suite.Backend, tell func(zk.Event)) (*driver.Conn, <-chan zk.Event, *suite.Network) {
 	t.Helper()
 	n := network(t, b)
-	c, ch, err := driver.Connect([]string{b.ConnectString()}, sessionTimeout, driver.WithEventCallback(tell),
+	c, ch, err := driver.Connect([]string{b.ConnectString()}, b.SessionTimeout(), driver.WithEventCallback(tell),
 		driver.WithDialer(dialer(n)), driver.WithHostProvider(&rounds{}), driver.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)

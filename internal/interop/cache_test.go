@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/cache"
 )
@@ -27,7 +26,7 @@ type cachePair struct {
 func newCachePair(t *testing.T) *cachePair {
 	p := &cachePair{env: newEnv(t)}
 	p.peer = strings.ReplaceAll(p.path, "/", "_")
-	client, _ := p.b.Client(t, framework.WithSessionTimeout(longSession))
+	client, _ := p.b.Client(t)
 	var err error
 	if p.goes, err = cache.NewCuratorCache(client, p.path); err != nil {
 		t.Fatal(err)

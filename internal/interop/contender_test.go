@@ -44,10 +44,9 @@ type goContender struct {
 }
 
 // newGo returns a contender with a client of its own.
-func (e *env) newGo(opts ...framework.Option) *goContender {
+func (e *env) newGo() *goContender {
 	e.t.Helper()
-	opts = append([]framework.Option{framework.WithSessionTimeout(longSession)}, opts...)
-	client, network := e.b.Client(e.t, opts...)
+	client, network := e.b.Client(e.t)
 	c := e.goWith(client)
 	c.network = network
 	return c

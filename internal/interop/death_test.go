@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/recipes/locks"
 )
@@ -14,7 +13,7 @@ import (
 // handOverLimit is how long a dead holder may keep the lock: the server rounds the end of
 // a session up to a tick, and looks once a tick. The server's process may be late, too, and nobody
 // measures that.
-const handOverLimit = suite.SessionTimeout*3/2 + 2*suite.Tick
+const handOverLimit = longSession*3/2 + 2*suite.Tick
 
 // A Java process that is killed with the lock hands it to Go.
 func TestKilledJavaHolder(t *testing.T) {
@@ -46,7 +45,7 @@ func TestKilledJavaHolder(t *testing.T) {
 func TestIsolatedGoHolder(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	holder := e.newGo(framework.WithSessionTimeout(suite.SessionTimeout))
+	holder := e.newGo()
 	e.acquire(holder)
 	waiter := e.newJava(e.jvm)
 	grant := e.queue(waiter)

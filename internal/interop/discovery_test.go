@@ -27,7 +27,7 @@ func newSharedRegistry(t *testing.T) *sharedRegistry {
 	r := &sharedRegistry{env: newEnv(t)}
 	r.path = r.b.Path("services")
 	r.java = r.newJava(r.jvm)
-	r.client, r.network = r.b.Client(t, framework.WithSessionTimeout(longSession))
+	r.client, r.network = r.b.Client(t)
 	registry, err := discovery.NewServiceDiscovery(r.client, r.path, discovery.JSON[string](discovery.WithEnabledKey()))
 	r.must(err)
 	r.must(registry.Start(t.Context()))

@@ -22,10 +22,10 @@ type silence struct{}
 func (silence) Printf(string, ...any) {}
 
 // newDriver returns a client with a session.
-func (s *server) newDriver(session time.Duration) *driver {
+func (s *server) newDriver() *driver {
 	s.t.Helper()
 	states := make(chan zk.State, 100)
-	conn, _, err := zk.Connect([]string{s.relay.Address()}, session, zk.WithLogger(silence{}),
+	conn, _, err := zk.Connect([]string{s.relay.Address()}, longSession, zk.WithLogger(silence{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.Type == zk.EventSession {
 				states <- e.State
@@ -101,7 +101,7 @@ func (d *driver) wantNoEvent(watch <-chan zk.Event) {
 func TestDriverNodes(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		d := s.newDriver(longSession)
+		d := s.newDriver()
 		d.create(s.root, "root", 0)
 		first := d.create(s.root+"/n-", "", zk.FlagSequence)
 		second := d.create(s.root+"/n-", "", zk.FlagSequence|zk.FlagEphemeral)
@@ -147,7 +147,7 @@ func TestDriverNodes(t *testing.T) {
 func TestDriverMulti(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		d := s.newDriver(longSession)
+		d := s.newDriver()
 		d.create(s.root, "root", 0)
 		responses, err := d.Multi(
 			&zk.CreateRequest{Path: s.root + "/n-", Acl: openACL, Flags: zk.FlagSequence},
@@ -184,7 +184,7 @@ func TestDriverMulti(t *testing.T) {
 func TestDriverACL(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		owner, other := s.newDriver(longSession), s.newDriver(longSession)
+		owner, other := s.newDriver(), s.newDriver()
 		if err := owner.AddAuth("digest", []byte("me:secret")); err != nil {
 			s.t.Fatal(err)
 		}

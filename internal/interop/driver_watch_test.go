@@ -15,7 +15,7 @@ import (
 func TestDriverWatches(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		d := s.newDriver(longSession)
+		d := s.newDriver()
 		d.create(s.root, "", 0)
 		node := s.root + "/n"
 		_, _, created, err := d.ExistsW(node)
@@ -53,7 +53,7 @@ func TestDriverWatches(t *testing.T) {
 func TestDriverOutage(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		d := s.newDriver(longSession)
+		d := s.newDriver()
 		d.create(s.root, "", 0)
 		d.create(s.root+"/e", "", zk.FlagEphemeral)
 		var missed, kept []<-chan zk.Event
@@ -109,7 +109,7 @@ func TestDriverOutage(t *testing.T) {
 func TestDriverExpiry(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(s *server) {
-		d := s.newDriver(suite.SessionTimeout)
+		d := s.newDriver()
 		d.create(s.root, "", 0)
 		d.create(s.root+"/e", "", zk.FlagEphemeral)
 		_, _, watch, err := d.GetW(s.root)
@@ -144,11 +144,11 @@ func TestDriverLock(t *testing.T) {
 	const clients, rounds = 4, 10
 	onServers(t, func(s *server) {
 		var wg sync.WaitGroup
-		first := s.newDriver(longSession)
+		first := s.newDriver()
 		first.create(s.root, "", 0)
 		count := 0 // a data race if the lock does not exclude
 		for range clients {
-			d := s.newDriver(longSession)
+			d := s.newDriver()
 			lock := zk.NewLock(d.Conn, s.root+"/lock", openACL)
 			wg.Go(func() {
 				for range rounds {

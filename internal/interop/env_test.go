@@ -43,14 +43,14 @@ func newEnvAt(t *testing.T, b *suite.Backend) *env {
 	t.Helper()
 	e := &env{t: t, b: b, path: b.Path("lock"), jvm: sharedJVM(t)}
 	e.showLog(e.jvm)
-	e.observer, _ = b.Client(t, framework.WithSessionTimeout(longSession))
+	e.observer, _ = b.Client(t)
 	return e
 }
 
-// ownJVM returns a JVM for the test alone, with sessions of suite.SessionTimeout.
+// ownJVM returns a JVM for the test alone.
 func (e *env) ownJVM() *jvm {
 	e.t.Helper()
-	j, err := programs.startPeers(e.b.ConnectString(), suite.SessionTimeout)
+	j, err := programs.startPeers(e.b.ConnectString())
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-curator/curator/internal/suite"
 )
@@ -105,7 +104,7 @@ func compiled(t *testing.T) *javaPrograms {
 func sharedJVM(t *testing.T) *jvm {
 	t.Helper()
 	p, b := compiled(t), suite.Real(t)
-	p.peersOnce.Do(func() { p.peers, p.peersErr = p.startPeers(b.ConnectString(), longSession) })
+	p.peersOnce.Do(func() { p.peers, p.peersErr = p.startPeers(b.ConnectString()) })
 	installed(t, p.peersErr)
 	return p.peers
 }
@@ -148,8 +147,8 @@ func (p *javaPrograms) command(class string, args ...string) *exec.Cmd {
 }
 
 // startPeers starts a JVM that runs Peer.
-func (p *javaPrograms) startPeers(connectString string, session time.Duration) (*jvm, error) {
-	return startJVM(p.command("Peer", connectString, fmt.Sprint(session.Milliseconds())), p.dir)
+func (p *javaPrograms) startPeers(connectString string) (*jvm, error) {
+	return startJVM(p.command("Peer", connectString, fmt.Sprint(longSession.Milliseconds())), p.dir)
 }
 
 // end ends the shared JVM and removes what was compiled.

@@ -394,7 +394,7 @@ func TestQueuePutBackByJava(t *testing.T) {
 func TestQueueIsolatedGoConsumer(t *testing.T) {
 	t.Parallel()
 	q := newSharedQueue(t, "queue", true)
-	client, network := q.b.Client(t, framework.WithSessionTimeout(suite.SessionTimeout))
+	client, network := q.b.Client(t)
 	cutOff := q.goTaker(client, "", "x")
 	q.put('J', "-", "x")
 	cutOff.await(1)

@@ -53,7 +53,7 @@ var revocableLocks = map[string]revocable{
 // open returns the lock on a client of its own.
 func (e *env) open(kind revocable, opt locks.RevocableOption) locks.InterProcessLock {
 	e.t.Helper()
-	client, _ := e.b.Client(e.t, framework.WithSessionTimeout(longSession))
+	client, _ := e.b.Client(e.t)
 	lock, err := kind.lock(e, client, opt)
 	if err != nil {
 		e.t.Fatal(err)

@@ -35,9 +35,9 @@ type goReadWriter struct {
 	leases  map[string]*locks.Lease
 }
 
-func (e *env) goReadWriter(opts ...framework.Option) *goReadWriter {
+func (e *env) goReadWriter() *goReadWriter {
 	e.t.Helper()
-	client, network := e.b.Client(e.t, append([]framework.Option{framework.WithSessionTimeout(longSession)}, opts...)...)
+	client, network := e.b.Client(e.t)
 	rw, err := locks.NewInterProcessReadWriteLock(client, e.path)
 	if err != nil {
 		e.t.Fatal(err)
@@ -302,7 +302,7 @@ func TestReadWriteCrash(t *testing.T) {
 	t.Run("Go", func(t *testing.T) {
 		t.Parallel()
 		e := newEnv(t)
-		holder := e.goReadWriter(framework.WithSessionTimeout(suite.SessionTimeout))
+		holder := e.goReadWriter()
 		e.visit(holder, reading, false)
 		writer := e.visit(e.readWriter('J'), writing, true)
 		heal := holder.network.Isolate()

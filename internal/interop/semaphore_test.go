@@ -35,7 +35,7 @@ func (e *env) goSemaphore(most int) *goSemaphore {
 
 func (e *env) longClient() *framework.Client {
 	e.t.Helper()
-	client, _ := e.b.Client(e.t, framework.WithSessionTimeout(longSession))
+	client, _ := e.b.Client(e.t)
 	return client
 }
 

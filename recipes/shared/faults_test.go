@@ -3,6 +3,7 @@ package shared_test
 import (
 	"context"
 	"path"
+	"slices"
 	"testing"
 	"time"
 
@@ -212,6 +213,11 @@ func TestFollowing(t *testing.T) {
 			e.untilConnected()
 			e.set(3)
 			e.until(3)
+			suite.Eventually(e.t, "the listener", func() bool {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				return slices.Contains(e.told, 3)
+			})
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			for _, n := range e.told[1:] {

@@ -124,8 +124,9 @@ func checkRun(t *testing.T, w results.Workload, peer string, run measure.Run) {
 
 // TestCrash kills holders. The next contender must not get the lock before the session expires.
 func TestCrash(t *testing.T) {
-	// The longest session timeout that this server grants is 20 ticks.
-	address := curatortest.Start(t, curatortest.WithTickTime(100*time.Millisecond)).ConnectString()
+	// All get the session timeouts that they ask for, so that a busy machine does not end a session of those who wait.
+	address := curatortest.Start(t, curatortest.WithTickTime(100*time.Millisecond),
+		curatortest.WithSessionTimeouts(time.Second, sessionTimeout)).ConnectString()
 	for _, name := range []string{results.Ours, "zk.Lock"} {
 		kinds, err := choosePeers(nil, name, false)
 		if err != nil {

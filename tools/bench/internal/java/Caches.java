@@ -59,14 +59,18 @@ final class Caches {
     static Result follow(CuratorFramework client, CuratorFramework writer, Request r) throws Exception {
         plant(writer, r.path, FOLLOWED + 1);
         List<Long> lags = new ArrayList<>();
+        long[] newest = {-1};
         CountDownLatch initialized = new CountDownLatch(1);
         try (CuratorCache cache = CuratorCache.build(client, r.path)) {
             long begin = System.nanoTime();
             cache.listenable().addListener(CuratorCacheListener.builder()
                     .forChanges((before, after) -> {
-                        long lag = System.nanoTime() - begin - ByteBuffer.wrap(after.getData()).getLong();
+                        long written = ByteBuffer.wrap(after.getData()).getLong();
+                        long lag = System.nanoTime() - begin - written;
                         synchronized (lags) {
                             lags.add(lag);
+                            newest[0] = Math.max(newest[0], written);
+                            lags.notifyAll();
                         }
                     })
                     .forInitialized(initialized::countDown)
@@ -75,18 +79,21 @@ final class Caches {
             initialized.await();
             Semaphore room = new Semaphore(WRITES_AT_ONCE);
             int writes = 0;
+            long last = -1;
             for (; System.nanoTime() - begin < r.durationNanos; ) {
                 room.acquire();
-                byte[] data = ByteBuffer.allocate(8).putLong(System.nanoTime() - begin).array();
+                last = System.nanoTime() - begin;
+                byte[] data = ByteBuffer.allocate(8).putLong(last).array();
                 writer.setData()
                         .inBackground((c, event) -> room.release())
                         .forPath(String.format("%s/%02d", r.path, writes++ % FOLLOWED + 1), data);
             }
             room.acquire(WRITES_AT_ONCE);
             long elapsed = System.nanoTime() - begin;
-            client.sync().forPath(r.path);
-            Thread.sleep(100); // Java cannot tell when the cache has everything
             synchronized (lags) {
+                while (newest[0] < last) { // Java cannot tell otherwise when the cache has everything
+                    lags.wait();
+                }
                 return new Result(writes, elapsed, lags.stream().mapToLong(Long::longValue).toArray());
             }
         }
