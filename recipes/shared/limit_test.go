@@ -28,6 +28,9 @@ func TestListenerLimit(t *testing.T) {
 		e.start()
 		for i := range changes {
 			set(e, i)
+			if i == 0 {
+				synctest.Wait() // the listeners have taken the first, and block
+			}
 		}
 		synctest.Wait()
 		close(goOn)
