@@ -56,7 +56,7 @@ func (e *env) newGo() *goContender {
 func (e *env) newPlainGo() *goContender {
 	e.t.Helper()
 	return e.goWith(curatortest.NewClient(e.t, e.b.ConnectString(),
-		framework.WithSessionTimeout(longSession), framework.WithLogger(slog.New(slog.DiscardHandler))))
+		framework.WithSessionTimeout(suite.LongSession), framework.WithLogger(slog.New(slog.DiscardHandler))))
 }
 
 func (e *env) goWith(client *framework.Client) *goContender {

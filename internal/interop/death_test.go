@@ -13,7 +13,7 @@ import (
 // handOverLimit is how long a dead holder may keep the lock: the server rounds the end of
 // a session up to a tick, and looks once a tick. The server's process may be late, too, and nobody
 // measures that.
-const handOverLimit = longSession*3/2 + 2*suite.Tick
+const handOverLimit = suite.LongSession*3/2 + 2*suite.Tick
 
 // A Java process that is killed with the lock hands it to Go.
 func TestKilledJavaHolder(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/go-curator/curator/internal/suite"
 )
 
 // driver is go-zookeeper's own client, without our session layer.
@@ -25,7 +27,7 @@ func (silence) Printf(string, ...any) {}
 func (s *server) newDriver() *driver {
 	s.t.Helper()
 	states := make(chan zk.State, 100)
-	conn, _, err := zk.Connect([]string{s.relay.Address()}, longSession, zk.WithLogger(silence{}),
+	conn, _, err := zk.Connect([]string{s.relay.Address()}, suite.LongSession, zk.WithLogger(silence{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.Type == zk.EventSession {
 				states <- e.State

@@ -58,7 +58,7 @@ func newServer(t *testing.T, connectString string) *server {
 		t:     t,
 		relay: newRelay(t, connectString),
 		root:  fmt.Sprintf("/foreign-%d-%04d", os.Getpid(), roots.Add(1)),
-		observer: curatortest.NewClient(t, connectString, framework.WithSessionTimeout(longSession),
+		observer: curatortest.NewClient(t, connectString, framework.WithSessionTimeout(suite.LongSession),
 			framework.WithDefaultData([]byte{}), framework.WithLogger(slog.New(slog.DiscardHandler))),
 	}
 }

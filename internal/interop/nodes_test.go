@@ -187,7 +187,7 @@ func TestKeepersInPeace(t *testing.T) {
 			path := e.b.Path("node")
 			relay := newRelay(t, e.b.ConnectString())
 			java := e.newJavaAt(relay.Address())
-			client := curatortest.NewClient(t, relay.Address(), framework.WithSessionTimeout(longSession),
+			client := curatortest.NewClient(t, relay.Address(), framework.WithSessionTimeout(suite.LongSession),
 				framework.WithoutEnsembleTracker(), framework.WithLogger(slog.New(slog.DiscardHandler)))
 			ours, err := nodes.NewPersistentNode(client, path, framework.Ephemeral, []byte("go"))
 			if err != nil {

@@ -76,10 +76,6 @@ type javaPrograms struct {
 	peersErr  error
 }
 
-// longSession is the longest session that the server grants: for clients that are to
-// outlive the pauses of a slow machine.
-const longSession = 20 * suite.Tick
-
 // installed skips the test if err says that something is not installed, or fails it if CI
 // says so, and fails it if err is another error.
 func installed(t *testing.T, err error) {
@@ -148,7 +144,7 @@ func (p *javaPrograms) command(class string, args ...string) *exec.Cmd {
 
 // startPeers starts a JVM that runs Peer.
 func (p *javaPrograms) startPeers(connectString string) (*jvm, error) {
-	return startJVM(p.command("Peer", connectString, fmt.Sprint(longSession.Milliseconds())), p.dir)
+	return startJVM(p.command("Peer", connectString, fmt.Sprint(suite.LongSession.Milliseconds())), p.dir)
 }
 
 // end ends the shared JVM and removes what was compiled.

@@ -34,6 +34,10 @@ const Tick = 200 * time.Millisecond
 // SessionTimeout is what a Backend's clients ask for and get in virtual time.
 const SessionTimeout = 2 * time.Second
 
+// LongSession is the longest session timeout that every backend's servers grant: for clients that are to outlive the
+// pauses of a busy machine.
+const LongSession = 20 * Tick
+
 // Backend is a server to test against.
 type Backend struct {
 	Name    string
@@ -257,13 +261,12 @@ func (b *Backend) NeedPersistentWatches(t *testing.T, client *framework.Client) 
 	}
 }
 
-// SessionTimeout is what the clients ask for and get. Where time is real it is as much as the servers grant: a busy
-// machine may stand still for a second.
+// SessionTimeout is what the clients ask for and get: LongSession where time is real.
 func (b *Backend) SessionTimeout() time.Duration {
 	if b.Virtual {
 		return SessionTimeout
 	}
-	return 20 * Tick
+	return LongSession
 }
 
 // Client returns a started client with a network of its own, on which faults can be made.

@@ -254,7 +254,7 @@ func TestRounds(t *testing.T) {
 				defer cancel()
 				var playing sync.WaitGroup
 				for id := range members {
-					client, network := b.Client(t, framework.WithSessionTimeout(20*suite.Tick)) // the longest
+					client, network := b.Client(t, framework.WithSessionTimeout(suite.LongSession))
 					barrier := suite.Got(barriers.NewDistributedDoubleBarrier(client, r.path, members)).OK(t)
 					m := &roundMember{r, id, rand.New(rand.NewPCG(uint64(members), uint64(id+1))), client, network, barrier}
 					playing.Go(func() {

@@ -234,7 +234,7 @@ func TestReleaseNodeDeleted(t *testing.T) {
 
 // patient has a client believe in its session for as long as a busy machine needs to get it a
 // connection: that is the longest that the servers grant.
-var patient = framework.WithSessionTimeout(20 * suite.Tick)
+var patient = framework.WithSessionTimeout(suite.LongSession)
 
 // The reply is lost, and the next server does not know the node yet: it is looked for behind a
 // sync.

@@ -16,7 +16,7 @@ func TestReadOnly(t *testing.T) {
 	for name, mode := range map[string]framework.CreateMode{"ephemeral": framework.Ephemeral, "persistent": framework.Persistent} {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				e := newEnv(t, b, framework.WithReadOnly(), framework.WithSessionTimeout(20*suite.Tick))
+				e := newEnv(t, b, framework.WithReadOnly(), framework.WithSessionTimeout(suite.LongSession))
 				node := e.keep(mode)
 				e.start()
 				made := e.until(ours)

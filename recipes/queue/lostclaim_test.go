@@ -46,7 +46,7 @@ func TestClaimInDoubtOfAnothersLock(t *testing.T) {
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, true)
 		f.put("first") // with it the lock path is created
-		client, network := b.Client(t, framework.WithSessionTimeout(longSession))
+		client, network := b.Client(t, framework.WithSessionTimeout(suite.LongSession))
 		c := f.consume(f.queue(client).Consume, nil)
 		c.want("first")
 		f.drained()
@@ -61,7 +61,7 @@ func TestClaimInDoubtOfAnothersLock(t *testing.T) {
 		c.cancel()
 		<-c.ended
 		heal()
-		time.Sleep(longSession / 4)
+		time.Sleep(suite.LongSession / 4)
 		synctest.Wait()
 		if locks := f.lockNodes(); len(locks) != 1 {
 			t.Errorf("the locks are %q", locks)
@@ -72,18 +72,15 @@ func TestClaimInDoubtOfAnothersLock(t *testing.T) {
 	})
 }
 
-// longSession is the longest session that the servers of suite grant.
-const longSession = 20 * suite.Tick
-
 // The reply to a claim is lost, and the server of the next connection has no quorum and is behind: it does
 // not show the lock node. Later there is a quorum again, in time or too late for the session.
 func TestClaimLostAndReadOnly(t *testing.T) {
-	for name, after := range map[string]time.Duration{"session lives": longSession / 8, "session over": 10 * longSession} {
+	for name, after := range map[string]time.Duration{"session lives": suite.LongSession / 8, "session over": 10 * suite.LongSession} {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				f := newFixture(t, b, true)
 				f.put("first") // with it the lock path is created
-				client, network := b.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(longSession))
+				client, network := b.Client(t, framework.WithReadOnly(), framework.WithSessionTimeout(suite.LongSession))
 				c := f.consume(f.queue(client).Consume, nil)
 				time.Sleep(time.Minute)
 				var restore func()
