@@ -98,12 +98,12 @@ func nodeRows() map[string]row {
 	}
 	return map[string]row{
 		"recipes/nodes: (*PersistentNode) Start": asks(func(f *fixture) call { return node(f).Start }),
-		"recipes/nodes: (*PersistentNode) SetData": asks(func(f *fixture) call {
+		"recipes/nodes: (*PersistentNode) SetData": goesOn(func(f *fixture) call {
 			n := started(f, node(f), nil)
 			return func(ctx context.Context) error { return n.SetData(ctx, []byte("x")) }
 		}),
 		"recipes/nodes: (*GroupMember) Start": asks(func(f *fixture) call { return member(f).Start }),
-		"recipes/nodes: (*GroupMember) SetPayload": asks(func(f *fixture) call {
+		"recipes/nodes: (*GroupMember) SetPayload": goesOn(func(f *fixture) call {
 			m := started(f, member(f), nil)
 			return func(ctx context.Context) error { return m.SetPayload(ctx, []byte("x")) }
 		}),

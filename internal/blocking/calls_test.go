@@ -101,10 +101,14 @@ type row struct {
 	prepare func(f *fixture) call
 	waits   bool
 	runs    bool // until its context ends, which is no error
+	goesOn  bool // behind the end of its context: a node gets its data in any case
 }
 
 // asks is a row of a call that waits only for a server.
 func asks(prepare func(f *fixture) call) row { return row{prepare: prepare} }
+
+// goesOn is asks for a call that sets what a node gets in any case, also when the call's context has ended.
+func goesOn(prepare func(f *fixture) call) row { return row{prepare: prepare, goesOn: true} }
 
 // waits is a row of a call that also waits for something else.
 func waits(prepare func(f *fixture) call) row { return row{prepare: prepare, waits: true} }

@@ -118,3 +118,26 @@ func TestCauseIsNoAnswer(t *testing.T) {
 		}
 	})
 }
+
+// lateContext is a context that has ended, and whose Done takes a while: a call that has not looked at the context before has
+// its answer by then.
+type lateContext struct{ context.Context }
+
+func (c lateContext) Done() <-chan struct{} {
+	<-time.After(10 * time.Millisecond)
+	return c.Context.Done()
+}
+
+// A call whose context has ended says so, although the server would answer.
+func TestCalledBehindTheEnd(t *testing.T) {
+	for range 4 { // a select takes one of those that are ready at random
+		eachRow(t, func(f *fixture, r row, c call) {
+			ctx, cancel := context.WithCancel(f.Context())
+			cancel()
+			err := ends(func(context.Context) error { return c(lateContext{ctx}) }, func() {})
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, errEnded) && (err != nil || !r.runs && !r.goesOn) {
+				f.Errorf("%v, want context.Canceled", err)
+			}
+		})
+	}
+}

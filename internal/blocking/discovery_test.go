@@ -63,7 +63,7 @@ func discoveryRows() map[string]row {
 			d := started(f, registry(f), nil)
 			return func(ctx context.Context) error { return value(d.Register(ctx, instance)) }
 		}),
-		"recipes/discovery: (*ServiceDiscovery) Update": asks(func(f *fixture) call {
+		"recipes/discovery: (*ServiceDiscovery) Update": goesOn(func(f *fixture) call {
 			d := registered(f)
 			return func(ctx context.Context) error { return d.Update(ctx, instance) }
 		}),

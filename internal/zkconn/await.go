@@ -62,7 +62,7 @@ func (p *patience) stop() {
 }
 
 // connected waits for a connection: of the given session if that is not zero, and with quorum not for one
-// for reads alone.
+// for reads alone. When ctx has ended, it returns ctx's error.
 func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *patience) (*muxConn, error) {
 	var wait waiting
 	var inVain <-chan struct{}
@@ -70,6 +70,13 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 		c.mu.Lock()
 		w, ready, err := c.link.mux, c.link.ready, c.whyNotSent(session)
 		c.mu.Unlock()
+		if ctx.Err() != nil { // also if there is a connection by now: what was not sent before is never sent
+			err := ctxError(ctx, false)
+			if why := c.lastError(); w == nil && why != nil {
+				err.Detail = join(err.Detail, why)
+			}
+			return nil, err
+		}
 		if err != nil {
 			c.reports.losses.tell()
 			return nil, err
@@ -88,11 +95,6 @@ func (c *Conn) connected(ctx context.Context, session int64, quorum bool, p *pat
 		select {
 		case <-ready:
 		case <-ctx.Done():
-			err := ctxError(ctx, false)
-			if why := c.lastError(); why != nil {
-				err.Detail = join(err.Detail, why)
-			}
-			return nil, err
 		case <-inVain:
 			return nil, &TransportError{Err: wait.inVainErr, Detail: c.lastError()}
 		case <-p.over(wait.atMost):
@@ -112,7 +114,8 @@ func (c *Conn) lastError() error {
 	return why
 }
 
-// Connected waits for a connection and returns its session, zero if it is read-only.
+// Connected waits for a connection and returns its session, zero if it is read-only. It returns ctx's error
+// if ctx has ended.
 func (c *Conn) Connected(ctx context.Context) (session int64, err error) {
 	var p patience
 	defer p.stop()

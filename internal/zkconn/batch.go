@@ -40,13 +40,15 @@ type batch struct {
 	err     error // why there are no more replies
 
 	// Room for the batch that is one request or two, as most are.
+	fewCalls   [2]*Call
 	fewStarts  [2]int
 	fewReplies [2]reply
 }
 
 // newBatch encodes calls, refusing a request of more than limit bytes.
 func newBatch(calls []*Call, limit int) (*batch, error) {
-	b := &batch{calls: calls, done: make(chan struct{}), frames: make([]byte, 0, 256*len(calls))}
+	b := &batch{done: make(chan struct{}), frames: make([]byte, 0, 256*len(calls))}
+	b.calls = append(b.fewCalls[:0], calls...) // the caller may change its list when it gives up
 	b.starts, b.replies = b.fewStarts[:0], b.fewReplies[:0]
 	for _, call := range calls {
 		start := len(b.frames)

@@ -28,9 +28,6 @@ type Flight struct {
 // returns at once; calls that were not sent by then never are.
 func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 	f := Flight{conn: c, session: session, calls: calls}
-	if ctx.Err() != nil {
-		return f.failed(ctxError(ctx, false))
-	}
 	return f.Wait(ctx)
 }
 
@@ -39,9 +36,6 @@ func (c *Conn) Do(ctx context.Context, session int64, calls ...*Call) error {
 // be older than they are.
 func (c *Conn) DoAtQuorum(ctx context.Context, calls ...*Call) error {
 	f := Flight{conn: c, quorum: true, calls: calls}
-	if ctx.Err() != nil {
-		return f.failed(ctxError(ctx, false))
-	}
 	return f.Wait(ctx)
 }
 

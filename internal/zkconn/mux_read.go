@@ -95,18 +95,18 @@ func (m *muxConn) dispatch(frame []byte, rest int) error {
 	if header.Xid == jute.XidNotification {
 		return m.onEvent(header, body)
 	}
-	p, deliver, err := m.onReply(header, body, rest)
+	request, deliver, err := m.onReply(header, body, rest)
 	if err != nil {
 		return err
 	}
 	if deliver {
 		m.delivery.run()
 	}
-	if p.op() != jute.OpAuth && !m.served {
+	if request.op != jute.OpAuth && !m.served {
 		m.served = true
 		m.owner.serves(m, nil)
 	}
-	return m.afterReply(header, p.call(), frame)
+	return m.afterReply(header, request, frame)
 }
 
 // refuse notes that the server serves the client nothing, and returns why.
@@ -115,25 +115,25 @@ func (m *muxConn) refuse(why error) error {
 	return refusalError{why}
 }
 
-// afterReply does what is to be done behind the answer to a call, which is nil for one of the driver's. It
-// returns an error if the answer ends the connection.
-func (m *muxConn) afterReply(header jute.ReplyHeader, call *Call, frame []byte) error {
+// afterReply does what is to be done behind the answer to a request. It returns an error if the answer ends the
+// connection.
+func (m *muxConn) afterReply(header jute.ReplyHeader, request served, frame []byte) error {
 	switch {
 	case header.Err == jute.CodeSessionExpired:
 		return ErrSessionExpired
-	case call == nil:
+	case request.ofDriver:
 		m.driver.rest = frame
-	case header.Err == jute.CodeOK && call.added != nil:
-		m.owner.credentialAccepted(*call.added)
+	case header.Err == jute.CodeOK && request.added != nil:
+		m.owner.credentialAccepted(*request.added)
 	case header.Err == jute.CodeOK:
-	case call.Op == jute.OpAuth && call.added != nil: // that is for the caller of AddAuth alone
-	case call.Op == jute.OpAuth && header.Err == jute.CodeAuthFailed:
-		return m.refuse(credentialRefused(call.Req))
-	case call.Op == jute.OpAuth: // another connection may take them
+	case request.op == jute.OpAuth && request.added != nil: // that is for the caller of AddAuth alone
+	case request.op == jute.OpAuth && header.Err == jute.CodeAuthFailed:
+		return m.refuse(credentialRefused(request.req))
+	case request.op == jute.OpAuth: // another connection may take them
 		return fmt.Errorf("credentials were not taken: %w", codeError(header.Err))
-	case call.vital:
+	case request.vital:
 		return fmt.Errorf("the server did not sync: %w", codeError(header.Err))
-	case call.Op == jute.OpSetWatches2, len(call.kept) > 0:
+	case request.restores:
 		return fmt.Errorf("watches were not put back: %w", codeError(header.Err))
 	}
 	return nil
@@ -201,15 +201,17 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 // onReply takes the answer to the oldest request that waits for one. What it says about the session is
 // noted before the caller gets it. deliver tells whether delivery.run is to be called, without locks, because a batch
 // now has all of its answers.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pending, deliver bool, err error) {
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (request served, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
-		return p, false, m.err // another goroutine has ended the connection: its calls end with that
+		return request, false, m.err // another goroutine has ended the connection: its calls end with that
 	}
-	if p, err = m.requests.answered(header.Xid, header.Err); err != nil {
-		return p, false, err
+	p, err := m.requests.answered(header.Xid, header.Err)
+	if err != nil {
+		return request, false, err
 	}
+	request = p.served()
 	renews := lease.Renews(p.op())
 	if renews && header.Zxid > 0 {
 		storeMax(&m.shared.lastZxid, header.Zxid)
@@ -220,7 +222,7 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	call := p.call()
 	if call == nil {
 		m.onDriverReply(p)
-		return p, false, nil
+		return request, false, nil
 	}
 	m.shared.unknown.onAnswer(call, header.Err)
 	if call.Op != jute.OpAuth { // of which the answer may be early, see requestQueue
@@ -231,13 +233,13 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (p pen
 	}
 	m.measure(p, header.Err, body, rest)
 	if !p.reply(header, body, rest) {
-		return p, false, nil
+		return request, false, nil
 	}
 	if deliver = p.batch.then != nil; deliver {
 		m.delivery.add(p.batch.then)
 	}
 	m.requests.gate.leave(p.batch)
-	return p, m.admitNext() || deliver, nil
+	return request, m.admitNext() || deliver, nil
 }
 
 // measure takes note of what an answer says about sizes that a server limits; m.mu is held.

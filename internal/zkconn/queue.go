@@ -164,6 +164,26 @@ func (p *pending) op() jute.Op {
 	return jute.OpPing
 }
 
+// served is what the connection itself has to know about a request behind its answer. The call, and the batch, belong
+// to the caller by then, who may use them again.
+type served struct {
+	op              jute.Op
+	ofDriver        bool
+	vital, restores bool
+	added           *Auth
+	req             jute.Record
+}
+
+// served must be called before reply.
+func (p *pending) served() served {
+	call := p.call()
+	if call == nil {
+		return served{op: p.op(), ofDriver: true}
+	}
+	restores := call.Op == jute.OpSetWatches2 || len(call.kept) > 0
+	return served{op: call.Op, vital: call.vital, restores: restores, added: call.added, req: call.Req}
+}
+
 // reply takes over the answer, of which rest bytes were dropped because it is too large. It tells
 // whether that was the last one of the batch.
 func (p *pending) reply(header jute.ReplyHeader, body []byte, rest int) (last bool) {

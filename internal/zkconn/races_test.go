@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -175,4 +176,115 @@ func TestCloseInTheMiddle(t *testing.T) {
 			})
 		}
 	}
+}
+
+// slowly is a context whose Done takes a while: what can happen meanwhile has happened before the caller waits.
+type slowly struct {
+	context.Context
+	meanwhile func()
+}
+
+func (c slowly) Done() <-chan struct{} {
+	c.meanwhile()
+	return c.Context.Done()
+}
+
+// TestEndedContexts: a context has ended, and what was not sent by then never is, although there is a connection, or
+// comes before the caller sees that the context has ended, and although a turn comes.
+func TestEndedContexts(t *testing.T) {
+	calls := map[string]func(ctx context.Context, conn *zkconn.Conn) error{
+		"Do":         func(ctx context.Context, conn *zkconn.Conn) error { return conn.Do(ctx, 0, exists("/asked")) },
+		"DoAtQuorum": func(ctx context.Context, conn *zkconn.Conn) error { return conn.DoAtQuorum(ctx, exists("/asked")) },
+		"Subscribe": func(ctx context.Context, conn *zkconn.Conn) error {
+			return conn.Subscribe(ctx, zkconn.NewSubscription("/asked", false, func(zkconn.WatchEvent) {}))
+		},
+		"Connected": func(ctx context.Context, conn *zkconn.Conn) error {
+			_, err := conn.Connected(ctx)
+			return err
+		},
+	}
+	for _, c := range []struct {
+		moment   string
+		inFlight int
+		of       []string
+		begin    func(t *fixture, end func()) (meanwhile func())
+	}{
+		{moment: "before", of: []string{"Do", "DoAtQuorum", "Subscribe", "Connected"}, begin: func(_ *fixture, end func()) func() {
+			end()
+			return func() {}
+		}},
+		{moment: "when a connection comes", of: []string{"Do", "DoAtQuorum", "Subscribe", "Connected"}, begin: func(t *fixture, end func()) func() {
+			accept := t.server.Refuse()
+			t.server.Disconnect()
+			return func() { end(); accept(); time.Sleep(timeout) }
+		}},
+		{moment: "when a turn comes", inFlight: 1, of: []string{"Subscribe"}, begin: func(t *fixture, end func()) func() {
+			resume := t.server.Pause()
+			go func() { _ = t.conn.Do(t.Context(), 0, exists("/")) }()
+			return func() { end(); resume(); time.Sleep(timeout / 10) }
+		}},
+	} {
+		for _, name := range c.of {
+			t.Run(name+" "+c.moment, func(t *testing.T) {
+				virtual(t, func(t *fixture) {
+					t.open(func(cfg *zkconn.Config) { cfg.MaxInFlight = c.inFlight })
+					t.connected()
+					sent := t.server.Inject(curatortest.Rule{Path: "/asked", Do: curatortest.Delay(0)})
+					for range 10 { // a select takes one of those that are ready at random
+						ctx, end := context.WithCancel(t.Context())
+						once := sync.OnceFunc(c.begin(t, end))
+						synctest.Wait()
+						meanwhile := func() {
+							once()
+							time.Sleep(time.Millisecond)
+						}
+						t.want(calls[name](slowly{ctx, meanwhile}, t.conn), context.Canceled)
+					}
+					synctest.Wait()
+					if sent() {
+						t.Error("it was sent")
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestCallsBelongToTheCaller: with the answer, or the error, a caller gets its list of calls and the calls back, and may
+// use them again.
+func TestCallsBelongToTheCaller(t *testing.T) {
+	virtual(t, func(t *fixture) {
+		t.open(func(cfg *zkconn.Config) { cfg.MaxBuffer = 8000 }) // which counts ephemeral nodes
+		made, _ := create("/large", 0)
+		made.Req.(*jute.CreateRequest).Data = make([]byte, 5000) // an answer that would be too large for the driver
+		t.do(made)
+		for _, path := range []string{"/large", "/missing"} {
+			calls := []*zkconn.Call{zkconn.GetData(path, nil)}
+			answered := make(chan struct{})
+			if _, queued := t.conn.Start(0, func(*zkconn.Flight) {
+				*calls[0] = zkconn.Call{Op: jute.OpSetWatches2}
+				clear(calls)
+				close(answered)
+			}, calls...); !queued {
+				t.Fatal("there is no connection")
+			}
+			<-answered
+			synctest.Wait()
+		}
+		if _, states := t.took(); !slices.Equal(states, []state.ConnectionState{state.Connected}) {
+			t.Errorf("states %v: the connection has taken an answer for another one", states)
+		}
+
+		resume := t.server.Pause()
+		ctx, cancel := context.WithTimeout(t.Context(), timeout/10)
+		defer cancel()
+		given, _ := create("/a", ephemeral)
+		calls := []*zkconn.Call{given}
+		t.want(t.conn.Do(ctx, 0, calls...), context.DeadlineExceeded)
+		clear(calls)
+		t.server.Disconnect()
+		resume()
+		time.Sleep(timeout / 4)
+		t.do(exists("/"))
+	})
 }

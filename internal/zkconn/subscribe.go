@@ -8,7 +8,8 @@ import (
 // Subscribe sets a persistent watch. When it returns nil, the server has set it: the subscription gets
 // every later change, or WatchReset if changes may have been missed because the watch had to be set
 // again on another connection. When Subscribe fails, the subscription gets no more events. It can be
-// given back and subscribed again, but not twice at a time.
+// given back and subscribed again, but not twice at a time. As with [Conn.Do], a request that was not sent
+// when ctx ends is never sent.
 func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 	var p patience
 	defer p.stop()
@@ -55,7 +56,9 @@ func (c *Conn) subscribeOn(ctx context.Context, w *muxConn, sub *Subscription) (
 		return nil, err
 	}
 	if err = c.await(ctx, turn, w); err == nil {
-		if b, err = w.subscribe(sub, c.cfg.MaxRequest); b != nil {
+		if ctx.Err() != nil { // both at once
+			err = ctxError(ctx, false)
+		} else if b, err = w.subscribe(sub, c.cfg.MaxRequest); b != nil {
 			return b, nil
 		}
 	}

@@ -133,6 +133,9 @@ func (c *CachedModeledFramework[T]) ReadThrough(ctx context.Context, path ZPath)
 	if err != nil {
 		return ZNode[T]{}, err
 	}
+	if ctx.Err() != nil {
+		return ZNode[T]{}, fmt.Errorf("read %s: %w", text, zkclient.ContextError(ctx))
+	}
 	type result struct {
 		node ZNode[T]
 		err  error
