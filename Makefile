@@ -28,6 +28,8 @@ ADAPTERS    := recipes/adapters
 # Tests that search and parse, and have no goroutines of their own: the race detector would only make them
 # ten times as slow.
 PURE        := ./internal/lint ./internal/verify/chaos/replay
+# Tests of which the race detector runs a part only, for the same reason.
+LONG        := ./internal/sequences
 
 # The scripts read these from the environment, where make puts what its command line sets, too.
 export GO APIDIFF CYCLONEDX
@@ -53,7 +55,7 @@ test: setup ## run all tests but those of the adapters, most with the race detec
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
-	$(GO) test -vet=off $(TESTFLAGS) $(PURE)
+	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
 	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
 	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(TESTFLAGS) ./...
 
@@ -221,8 +223,9 @@ framework-watches: ### what 100,000 watches on one client cost, and a reconnect 
 	$(GO) test -count=1 -timeout 5m -run '^TestManyWatches$$' ./framework -v -watches 100000
 
 .PHONY: sequences
-sequences: ### every component through every sequence of up to four things that can happen to it
+sequences: ### every component through every sequence of up to four things that can happen to it, up to three with the race detector
 	$(GO) test -count=1 -timeout 60m ./internal/sequences -length 4
+	$(GO) test -race -count=1 -timeout 60m ./internal/sequences -length 3
 
 .PHONY: driver-suite
 driver-suite: setup ### run the test suite of go-zookeeper/zk on framework/zk, with embedded and with real servers

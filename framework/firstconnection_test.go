@@ -269,7 +269,7 @@ func TestWhenLostComesBeforeTheFirstConnection(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 				l := lateClient(t, b, 50*time.Millisecond, framework.WithSessionTimeout(time.Minute),
 					framework.WithSimulatedSessionExpirationPercent(c.percent))
-				time.Sleep(time.Hour) // without an operation there is no state
+				time.Sleep(10 * time.Minute) // without an operation there is no state
 				l.want("before an operation")
 				var want []state.ConnectionState
 				if c.open > 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/jute"
 	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/retry"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -353,32 +354,34 @@ func TestReadManyCompressed(t *testing.T) {
 
 // However many paths there are, memory has what the window has, and large answers make that smaller.
 func TestReadManyMemory(t *testing.T) {
-	for name, tt := range map[string]struct{ size, n, most int }{
-		"small": {4 << 10, 30_000, 40 << 20},
-		"large": {900 << 10, 400, 100 << 20},
+	for name, tt := range map[string]struct{ size, n, ahead, most int }{
+		"small": {4 << 10, 15_000, 256, 40 << 20},
+		"large": {450 << 10, 400, 16 << 20 / (450 << 10), 80 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
-				c, _ := b.Client(t)
+				c, network := b.Client(t)
 				node := b.Path("node")
 				if _, err := c.Create().CreatingParentsIfNeeded().WithData(make([]byte, tt.size)).ForPath(t.Context(), node); err != nil {
 					t.Fatal(err)
 				}
-				most, i := 0, 0
+				most, ahead, i := 0, 0, 0
 				for _, read := range c.ReadMany(t.Context(), slices.Values(slices.Repeat([]string{node}, tt.n))) {
 					if len(read.Data) != tt.size {
 						t.Fatal(read.Err)
 					}
-					if i++; i > 300 && i%(tt.n/10) == 0 { // the first 256 may take more
+					if i++; i <= 256 {
+						continue // these may take more
+					}
+					if ahead = max(ahead, network.Requests(jute.OpGetData)-i); i%(tt.n/10) == 0 {
 						var mem runtime.MemStats
 						runtime.GC()
 						runtime.ReadMemStats(&mem)
 						most = max(most, int(mem.HeapAlloc))
 					}
 				}
-				t.Logf("%d reads, %d KiB at most", i, most>>10)
-				if i != tt.n || most > tt.most {
-					t.Errorf("%d reads, %d KiB of %d KiB", i, most>>10, tt.most>>10)
+				if n := network.Requests(jute.OpGetData); i != tt.n || n != i || ahead > tt.ahead || most > tt.most {
+					t.Errorf("%d reads in %d requests, up to %d ahead, %d KiB of %d KiB", i, n, ahead, most>>10, tt.most>>10)
 				}
 			})
 		})

@@ -4,6 +4,9 @@ import (
 	"go/importer"
 	"go/token"
 	"go/types"
+	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -20,11 +23,28 @@ var (
 	added = []string{"Conn.Client", "NewConn"}
 )
 
+// compiled returns the packages with their dependencies, as the compiler has them.
+func compiled(t *testing.T, paths ...string) types.Importer {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...)
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+}
+
 // signatures returns what a package exports, by its name, with the signature of each function and method, the type and
 // value of each constant, and the fields of each type.
-func signatures(t *testing.T, path string) map[string]string {
+func signatures(t *testing.T, all types.Importer, path string) map[string]string {
 	t.Helper()
-	pkg, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(path)
+	pkg, err := all.Import(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +57,7 @@ func signatures(t *testing.T, path string) map[string]string {
 		})
 		return strings.ReplaceAll(s, "any", "interface{}")
 	}
-	all := map[string]string{}
+	exported := map[string]string{}
 	for _, name := range pkg.Scope().Names() {
 		o := pkg.Scope().Lookup(name)
 		if !o.Exported() {
@@ -45,28 +65,29 @@ func signatures(t *testing.T, path string) map[string]string {
 		}
 		switch o := o.(type) {
 		case *types.Const:
-			all[name] = "const " + text(o.Type()) + " " + o.Val().ExactString()
+			exported[name] = "const " + text(o.Type()) + " " + o.Val().ExactString()
 		case *types.TypeName:
-			all[name] = "type"
+			exported[name] = "type"
 			if !slices.Contains(ours, name) {
-				all[name] += " " + text(o.Type().Underlying())
+				exported[name] += " " + text(o.Type().Underlying())
 			}
 			for sel := range types.NewMethodSet(types.NewPointer(o.Type())).Methods() {
 				if sel.Obj().Exported() {
-					all[name+"."+sel.Obj().Name()] = text(sel.Type())
+					exported[name+"."+sel.Obj().Name()] = text(sel.Type())
 				}
 			}
 		default:
-			all[name] = text(o.Type())
+			exported[name] = text(o.Type())
 		}
 	}
-	return all
+	return exported
 }
 
 // Every exported name of the driver is here, with the same signature, but for the package of the types that are ours.
 // So the change of one import compiles.
 func TestSignatures(t *testing.T) {
-	want, got := signatures(t, driverPath), signatures(t, ourPath)
+	all := compiled(t, driverPath, ourPath)
+	want, got := signatures(t, all, driverPath), signatures(t, all, ourPath)
 	for name, signature := range want {
 		if got[name] != signature {
 			t.Errorf("%s\nthe driver's: %s\nours:         %s", name, signature, got[name])

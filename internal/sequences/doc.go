@@ -15,8 +15,9 @@
 //
 // There are 11 sequences of length 1, 103 of length 2 and 889 of length 3, 1,003 together, and 7,364 of length 4.
 // Each runs on each component twice: when Start has returned, and when Start waits for the reply to its first request.
-// With 10 components and both beginnings that makes 20,060 runs. They take about half a minute of one processor,
-// without the race detector. The sequences of length 4 take a few minutes, and are run every week:
+// With 10 components and both beginnings that makes 20,060 runs. They take about half a minute of one processor
+// without the race detector, with which make test runs those of length 1 and 2 alone. The sequences of length 4, which
+// take a few minutes, and those of length 3 with the race detector are run every week:
 //
 //	make sequences
 //

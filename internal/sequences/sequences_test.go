@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-var longest = flag.Int("length", 3, "the length of the longest sequences")
+var longest = flag.Int("length", usual, "the length of the longest sequences")
 
 // Every sequence, of a component that was started.
 func TestSequences(t *testing.T) { each(t, whenStarted) }

@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,7 +146,9 @@ func TestInspect(t *testing.T) {
 func TestInspectListsUnreadableContenders(t *testing.T) {
 	onReleases(t, withRealServer, func(t *testing.T, e *env) {
 		holder := e.acquire(e.lock(private(t, e.b, "holder:a")))
-		waiter := e.queue(t.Context(), e.lock(e.client), 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		waiter := e.queue(ctx, e.lock(e.client), 2)
 		i := e.look("mutex", []string{holder.Path()}, []string{e.path + "/" + e.nodes()[1]})
 		c := i.Holders[0]
 		if e.b.ExistsNeedsRead(t) {
@@ -158,8 +161,10 @@ func TestInspectListsUnreadableContenders(t *testing.T) {
 		if c := i.Waiters[0]; c.Data == "" || c.Owner == "" {
 			t.Errorf("the waiter is %+v", c)
 		}
+		cancel() // it would not hear that the holder has gone
+		<-waiter.done
+		suite.WantErr(t, waiter.err, context.Canceled)
 		e.release(holder)
-		e.release(e.granted(waiter))
 	})
 }
 

@@ -36,7 +36,7 @@ var pendingCalls = map[string]func(ctx context.Context, c *framework.Client, pat
 // When an operation fails with its connection, the leases of the client have ended by then, so a user's
 // function that gets the error does not believe in its lock.
 func TestLeasesEndBeforeCallsFail(t *testing.T) {
-	eachKind(t, holders, func(t *testing.T, f *fixture) {
+	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		path := f.b.Path("written")
 		suite.Got(f.observer.Create().CreatingParentsIfNeeded().ForPath(t.Context(), path)).OK(t)
 		failed := 0
