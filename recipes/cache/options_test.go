@@ -202,6 +202,7 @@ func TestLeftOutWatches(t *testing.T) {
 		// The root is made while a watch is set on its absence, and written again before it is read, which sets none.
 		f.network.On(jute.OpExists, suite.Late, nil) // it looks for a connection
 		f.network.On(jute.OpExists, suite.Late, func() {
+			settle() // the server has answered the getData that was sent with it
 			f.write("=plain")
 			f.network.On(jute.OpGetData, suite.Late, func() { f.write("=too") })
 		})
