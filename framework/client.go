@@ -72,7 +72,8 @@ func (c *Client) Close(ctx context.Context) error {
 
 // BlockUntilConnected waits until the client is connected, and returns nil. When ctx ends
 // first, the error has the last server that was tried, and the reason why there is no
-// connection to it. If ctx has ended already, it returns ctx's error. Only programs that want to report an unreachable ensemble early need it.
+// connection to it. If ctx has ended already, it returns ctx's error. Only programs that want
+// to report an unreachable ensemble early need it.
 //
 // Java: blockUntilConnected.
 func (c *Client) BlockUntilConnected(ctx context.Context) error {
