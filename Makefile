@@ -28,7 +28,7 @@ ADAPTERS    := recipes/adapters
 # Tests that search and parse, and have no goroutines of their own: the race detector would only make them
 # ten times as slow.
 PURE        := ./internal/lint ./internal/verify/chaos/replay
-# Tests of which the race detector runs a part only, for the same reason.
+# Tests of which a part runs with the race detector, too: it makes all of them several times as slow.
 LONG        := ./internal/sequences
 
 # The scripts read these from the environment, where make puts what its command line sets, too.

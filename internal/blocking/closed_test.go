@@ -119,8 +119,8 @@ func TestCauseIsNoAnswer(t *testing.T) {
 	})
 }
 
-// lateContext is a context that has ended, and whose Done takes a while: a call that has not looked at the context before has
-// its answer by then.
+// lateContext is a context that has ended, and whose Done takes a while: a call that has not looked at the context
+// before has its answer by then.
 type lateContext struct{ context.Context }
 
 func (c lateContext) Done() <-chan struct{} {

@@ -187,7 +187,6 @@ func (f *Flight) queue(ctx context.Context) (err error) {
 			select {
 			case <-w.dead:
 			case <-ctx.Done():
-				return ctxError(ctx, false)
 			}
 		case err != nil:
 			return err

@@ -117,7 +117,7 @@ func (m *muxConn) refuse(why error) error {
 
 // afterReply does what is to be done behind the answer to a request. It returns an error if the answer ends the
 // connection.
-func (m *muxConn) afterReply(header jute.ReplyHeader, request served, frame []byte) error {
+func (m *muxConn) afterReply(header jute.ReplyHeader, request followUp, frame []byte) error {
 	switch {
 	case header.Err == jute.CodeSessionExpired:
 		return ErrSessionExpired
@@ -201,7 +201,7 @@ func (m *muxConn) onEvent(header jute.ReplyHeader, body []byte) error {
 // onReply takes the answer to the oldest request that waits for one. What it says about the session is
 // noted before the caller gets it. deliver tells whether delivery.run is to be called, without locks, because a batch
 // now has all of its answers.
-func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (request served, deliver bool, err error) {
+func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (request followUp, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -211,13 +211,13 @@ func (m *muxConn) onReply(header jute.ReplyHeader, body []byte, rest int) (reque
 	if err != nil {
 		return request, false, err
 	}
-	request = p.served()
-	renews := lease.Renews(p.op())
+	request = p.followUp()
+	renews := lease.Renews(request.op)
 	if renews && header.Zxid > 0 {
 		storeMax(&m.shared.lastZxid, header.Zxid)
 	}
 	if renews && !m.readOnly { // that has a session of its own
-		m.shared.lease.Answered(m.session, &m.requests.evidence, p.stamp, p.op(), header.Err == jute.CodeOK)
+		m.shared.lease.Answered(m.session, &m.requests.evidence, p.stamp, request.op, header.Err == jute.CodeOK)
 	}
 	call := p.call()
 	if call == nil {

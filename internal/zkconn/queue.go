@@ -164,9 +164,9 @@ func (p *pending) op() jute.Op {
 	return jute.OpPing
 }
 
-// served is what the connection itself has to know about a request behind its answer. The call, and the batch, belong
-// to the caller by then, who may use them again.
-type served struct {
+// followUp is what the connection itself has to know about a request behind its answer. The call belongs to the caller
+// by then, who may use it again.
+type followUp struct {
 	op              jute.Op
 	ofDriver        bool
 	vital, restores bool
@@ -174,14 +174,14 @@ type served struct {
 	req             jute.Record
 }
 
-// served must be called before reply.
-func (p *pending) served() served {
+// followUp must be called before reply.
+func (p *pending) followUp() followUp {
 	call := p.call()
 	if call == nil {
-		return served{op: p.op(), ofDriver: true}
+		return followUp{op: p.op(), ofDriver: true}
 	}
 	restores := call.Op == jute.OpSetWatches2 || len(call.kept) > 0
-	return served{op: call.Op, vital: call.vital, restores: restores, added: call.added, req: call.Req}
+	return followUp{op: call.Op, vital: call.vital, restores: restores, added: call.added, req: call.Req}
 }
 
 // reply takes over the answer, of which rest bytes were dropped because it is too large. It tells

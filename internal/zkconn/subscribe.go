@@ -25,10 +25,9 @@ func (c *Conn) Subscribe(ctx context.Context, sub *Subscription) error {
 		if b == nil { // the connection ends just now, nothing was sent
 			select {
 			case <-w.dead:
-				continue
 			case <-ctx.Done():
-				return ctxError(ctx, false)
 			}
+			continue
 		}
 		err = c.await(ctx, b, w)
 		if err == nil {
