@@ -21,6 +21,7 @@ type reading struct {
 	watched    bool
 	res        jute.Record
 	missing    func(ctx context.Context, conn *zkconn.Conn) error // what to do if there is no node; may be nil
+	removed    *registration                                      // of an attempt that has failed: the next ones set no watch
 }
 
 func (r *reading) do(ctx context.Context, c *Client) (err error) {
@@ -50,11 +51,11 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 
 // attempt is one try.
 func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) error {
-	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full, Watch: r.watcher != nil}, Res: r.res}
-	var set *registration
-	if r.watcher != nil {
+	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full}, Res: r.res}
+	set := r.removed
+	if r.watcher != nil && set == nil {
 		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
-		call.Watch = set.watch
+		call.Req, call.Watch = &jute.PathWatchRequest{Path: r.full, Watch: true}, set.watch
 	}
 	err := c.inside().Read(ctx, conn, r.name, call)
 	ok := err == nil || r.op == jute.OpExists && errors.Is(err, ErrNoNode)
@@ -68,7 +69,9 @@ func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) err
 	case ok:
 		set.settle(conn)
 	default:
-		set.unset()
+		if set.unset() {
+			r.removed = set
+		}
 		set.giveBack(conn)
 	}
 	return err

@@ -73,11 +73,12 @@ func (s *registration) registries() []*registry {
 	return []*registry{&s.id.hub.set, s.view}
 }
 
-// unset forgets a registration whose call has failed.
-func (s *registration) unset() {
+// unset forgets a registration whose call, or attempt, has failed. It reports whether it was removed before.
+func (s *registration) unset() (removed bool) {
 	s.watcher.mu.Lock()
 	defer s.watcher.mu.Unlock()
 	s.watcher.drop(s)
+	return s.taken
 }
 
 // settle notes that the call has succeeded, and gives back what is not needed: earlier one-shot watches

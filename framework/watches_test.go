@@ -180,30 +180,43 @@ func TestRemoveUnderWay(t *testing.T) {
 				return err
 			},
 		} {
-			t.data(t.path)
-			w, events := watch()
-			heal := t.network.Isolate()
-			t.network.Cut()
-			done := make(chan error)
-			go func() { done <- call(w) }()
-			suite.Eventually(t.T, "the removal", func() bool {
-				return t.c.Watches().Remove().Locally().ForPath(t.Context(), t.path, w) == nil
-			})
-			if len(events) > 0 {
-				t.Fatalf("event %+v before the call has returned", <-events)
-			}
-			heal()
-			t.ok(<-done)
-			if n := t.watches(); n != 0 || w.Registrations() != 0 {
-				t.Fatalf("%d: %d watches, %d settings", told, n, w.Registrations())
-			}
-			t.removed(events, told)
-			t.set(t.path, "x")
-			if t.data(t.path); len(events) > 0 {
-				t.Fatalf("%d: event %+v", told, <-events)
-			}
+			t.removeUnderWay(told, call, true)
+			t.removeUnderWay(told, call, false)
 		}
 	})
+}
+
+// removeUnderWay removes a watch ahead of the first attempt to set it that can succeed, or, if lost, while an attempt is
+// under way whose connection is lost then.
+func (t bench) removeUnderWay(told framework.EventType, call func(w *framework.Watcher) error, lost bool) {
+	t.Helper()
+	t.data(t.path)
+	w, events := watch()
+	heal := t.network.Isolate()
+	if !lost {
+		t.network.Cut()
+	}
+	done := make(chan error)
+	go func() { done <- call(w) }()
+	suite.Eventually(t.T, "the removal", func() bool {
+		return t.c.Watches().Remove().Locally().ForPath(t.Context(), t.path, w) == nil
+	})
+	if len(events) > 0 {
+		t.Fatalf("event %+v before the call has returned", <-events)
+	}
+	if lost {
+		t.network.Cut()
+	}
+	heal()
+	t.ok(<-done)
+	if n := t.watches(); n != 0 || w.Registrations() != 0 {
+		t.Fatalf("%d: %d watches, %d settings", told, n, w.Registrations())
+	}
+	t.removed(events, told)
+	t.set(t.path, "x")
+	if t.data(t.path); len(events) > 0 {
+		t.Fatalf("%d: event %+v", told, <-events)
+	}
 }
 
 // An event that a Watcher was not told yet is not told after Remove.

@@ -163,14 +163,17 @@ func (c *Conn) State() state.ConnectionState {
 // is not in the new list, its connection is ended, and the session moves to another server. An
 // attempt to connect to a server that is not in the new list is ended, too.
 func (c *Conn) SetServers(servers []string) {
-	if c.hosts.Set(servers) {
-		return
-	}
+	c.hosts.Set(servers)
+	c.endGone()
+}
+
+// endGone ends connections to servers that are no more on the list. There may be one to a new server already, which stays.
+func (c *Conn) endGone() {
 	c.mu.Lock()
 	w, dialed := c.link.mux, c.link.dialed
 	c.mu.Unlock()
 	for _, w := range []*muxConn{w, dialed} {
-		if w != nil {
+		if w != nil && c.hosts.IsGone(w.attempt) {
 			w.fail(hosts.ErrGone)
 		}
 	}

@@ -25,3 +25,6 @@ func (c *Conn) Overtake(raw net.Conn) (notice func(), err error) {
 	next.open, next.session, next.timeout = true, id, old.timeout
 	return notice, c.established(next, jute.ConnectResponse{SessionID: id}, c.lease.Now())
 }
+
+// EndGone is the second half of SetServers, which comes late when the driver has connected to a new server before it.
+func (c *Conn) EndGone() { c.endGone() }

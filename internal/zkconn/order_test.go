@@ -57,7 +57,7 @@ func (s *stream) text() (all []string) {
 
 func path(c *zkconn.Call) string { return c.Req.(*jute.PathWatchRequest).Path }
 
-// get starts a read, whose reply is recorded after then has returned.
+// get starts a read, whose reply is recorded after then has returned. One that cannot be sent is not recorded.
 func (s *stream) get(path string, then func()) {
 	call := &zkconn.Call{Op: jute.OpGetData, Req: &jute.PathWatchRequest{Path: path}, Res: &jute.GetDataResponse{}}
 	flight, queued := s.conn.Start(0, func(f *zkconn.Flight) {
@@ -67,9 +67,8 @@ func (s *stream) get(path string, then func()) {
 		_ = f.Result() // call.Err
 		s.add(call)
 	}, call)
-	if !queued {
+	if !queued { // it has no place in the order
 		_ = flight.Result()
-		s.add(call)
 	}
 }
 

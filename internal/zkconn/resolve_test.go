@@ -248,6 +248,7 @@ func TestSetServersMeanwhile(t *testing.T) {
 				if _, err := t.conn.Connected(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				t.conn.EndGone()
 				synctest.Wait()
 				if took := time.Since(begin); t.conn.Server() != "new:1" || took > 0 {
 					t.Errorf("after %v the server is %q", took, t.conn.Server())

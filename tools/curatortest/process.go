@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -77,14 +78,19 @@ func askMode(conn net.Conn) (string, error) {
 	return mode, nil
 }
 
-// logTail returns the end of a server's log.
+// logLines is how many lines of a log a report has: a Java exception with its causes.
+const logLines = 60
+
+// logTail returns the end of a server's log, without the lines about the questions of serverMode, of which there are many.
 func logTail(dir string) string {
 	log, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil {
 		return err.Error()
 	}
-	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
-	return string(bytes.Join(lines[max(0, len(lines)-20):], []byte("\n")))
+	lines := slices.DeleteFunc(bytes.Split(bytes.TrimSpace(log), []byte("\n")), func(line []byte) bool {
+		return bytes.Contains(line, []byte("Processing srvr command"))
+	})
+	return string(bytes.Join(lines[max(0, len(lines)-logLines):], []byte("\n")))
 }
 
 // askWord returns a server's answer to a four-letter word, on a connection, which it closes.

@@ -65,24 +65,23 @@ func New(servers []string, resolve Resolve, order Order) *List {
 	}
 }
 
-// Set replaces all servers, and tells whether the one of the newest attempt is still among
-// them. If it is not, the attempt ends. The new servers have not failed yet.
-func (l *List) Set(servers []string) (stays bool) {
+// Set replaces all servers. If the one of the newest attempt is not among them, the attempt ends. The new servers have
+// not failed yet.
+func (l *List) Set(servers []string) {
 	servers = slices.Clone(servers)
 	l.mu.Lock()
 	l.servers, l.configured, l.fallback = servers, servers, nil
 	l.version++
 	l.due, l.targets, l.others, l.failures = true, nil, nil, 0
 	a := l.current
-	stays = a == nil || slices.Contains(servers, a.Target.Server)
-	if !stays {
+	gone := a != nil && !slices.Contains(servers, a.Target.Server)
+	if gone {
 		a.gone = true
 	}
 	l.mu.Unlock()
-	if !stays {
+	if gone {
 		a.cancel(ErrGone) // it may have contexts of a user's below it
 	}
-	return stays
 }
 
 // IsGone tells whether the server of an attempt was taken off the list since it began.
