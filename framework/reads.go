@@ -51,11 +51,12 @@ func (r *reading) do(ctx context.Context, c *Client) (err error) {
 
 // attempt is one try.
 func (r *reading) attempt(ctx context.Context, c *Client, conn *zkconn.Conn) error {
-	call := &zkconn.Call{Op: r.op, Req: &jute.PathWatchRequest{Path: r.full}, Res: r.res}
+	req := &jute.PathWatchRequest{Path: r.full}
+	call := &zkconn.Call{Op: r.op, Req: req, Res: r.res}
 	set := r.removed
 	if r.watcher != nil && set == nil {
 		set = r.watcher.watch(c.watchScope(), r.full, r.kind, r.config)
-		call.Req, call.Watch = &jute.PathWatchRequest{Path: r.full, Watch: true}, set.watch
+		req.Watch, call.Watch = true, set.watch
 	}
 	err := c.inside().Read(ctx, conn, r.name, call)
 	ok := err == nil || r.op == jute.OpExists && errors.Is(err, ErrNoNode)
