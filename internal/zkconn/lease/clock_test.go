@@ -136,9 +136,20 @@ func TestRuleS3IsSampled(t *testing.T) {
 		s := e.stamp(at, at)
 		e.answer(s, jute.OpGetData, true, func() time.Duration { return at })
 	}
-	if n := len(e.answered); n > 60 {
+	if n := len(e.answered); n > 140 {
 		t.Errorf("%d exchanges are kept", n)
 	}
+}
+
+// A ping just ahead of a request hides it only within 0.005 T, or the next proof would be so old that the deadline came
+// nearer than 0.27 T.
+func TestRuleS3CloseTogether(t *testing.T) {
+	e := &Evidence{}
+	e.connected(100*percent, percent, percent)
+	for _, at := range []time.Duration{10 * percent, 10*percent + percent/2} {
+		e.answer(e.stamp(at, at), jute.OpPing, true, func() time.Duration { return at })
+	}
+	wantClock(t, "what the next request may prove", e.stamp(40*percent, 40*percent).first.heard, 10.5)
 }
 
 func newClock() *clock {

@@ -74,7 +74,7 @@ func (e *Evidence) stamp(now, awake time.Duration) Stamp {
 
 // answer notes the answer to a request, and returns what it proves, if that is something new.
 func (e *Evidence) answer(s Stamp, op jute.Op, ok bool, awake func() time.Duration) (p proof, proved bool) {
-	sample := e.timeout / 128
+	sample := sampling(e.timeout)
 	if n := len(e.answered); n == 0 || s.Sent >= e.answered[n-1].sent+sample {
 		e.answered = append(e.answered, exchange{s.Sent, awake()})
 	}
@@ -119,3 +119,8 @@ func writes(op jute.Op) bool {
 
 // spacing is how long before the first request of a proof another one must have been answered.
 func spacing(timeout time.Duration) time.Duration { return timeout * 27 / 100 }
+
+// sampling is how far apart the requests are sent that are kept as samples, and what is proved with them. A proof may be
+// that much older than the newest request would allow, if a ping went out just ahead of it, and the deadline that much
+// nearer than 0.275 of the timeout.
+func sampling(timeout time.Duration) time.Duration { return timeout / 512 }
