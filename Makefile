@@ -30,6 +30,8 @@ ADAPTERS    := recipes/adapters
 PURE        := ./internal/lint ./internal/verify/chaos/replay
 # Tests of which a part runs with the race detector, too: it makes all of them several times as slow.
 LONG        := ./internal/sequences
+# The tests of a package that run in parallel wait for real servers most of the time.
+PARALLEL    := 4
 
 # The scripts read these from the environment, where make puts what its command line sets, too.
 export GO APIDIFF CYCLONEDX
@@ -53,11 +55,11 @@ setup: ### install what the tests need, where that is known how; else say what i
 .PHONY: test
 test: setup ## run all tests but those of the adapters, most with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
-		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(TESTFLAGS) \
+		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m -parallel $(PARALLEL) $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
 	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
-	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(TESTFLAGS) ./...
+	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off -parallel $(PARALLEL) $(TESTFLAGS) ./...
 
 .PHONY: adapters
 adapters: setup ### run the tests of the adapters to other projects, and those projects' own, on both servers

@@ -22,6 +22,7 @@ func patient(t *testing.T) *suite.Backend {
 }
 
 func TestConnectionStates(t *testing.T) {
+	t.Parallel()
 	t.Run("virtual", func(t *testing.T) {
 		suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 			c, network := b.Client(t)

@@ -153,6 +153,7 @@ func caught(fn func() error) (err error) {
 
 // The server removes a node after its time, and leaves one that has more of it.
 func TestShortTTL(t *testing.T) {
+	t.Parallel()
 	suite.EachReaping(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		c, _ := b.Client(t)
 		create := c.Create().CreatingParentsIfNeeded()

@@ -209,6 +209,7 @@ func TestFailuresBeforeTheFirstConnection(t *testing.T) {
 // A client that is never connected becomes LOST one session timeout after SUSPENDED, stays so, and is
 // CONNECTED at last. Recipes are told of no loss, because nothing is held.
 func TestNeverConnected(t *testing.T) {
+	t.Parallel()
 	suite.Each(t, func(t *testing.T, b *suite.Backend) {
 		l := lateClient(t, b, 50*time.Millisecond)
 		remove := zkclient.Of(l.client).OnLoss("", func(loss zkclient.Loss) {

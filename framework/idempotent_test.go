@@ -270,6 +270,7 @@ var idempotent = map[string]func(d doubt){
 
 // TestIdempotentTransaction has each state.
 func TestIdempotentTransaction(t *testing.T) {
+	t.Parallel()
 	for name, test := range idempotent {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			on := suite.InVirtualTime | suite.OnRealServer

@@ -46,6 +46,7 @@ type cell struct {
 
 // TestMatrix makes every fault befall every builder, on a real server those that it has a part in.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			each := suite.EachOf

@@ -129,6 +129,13 @@ func TestCloseSessionEndsServer(t *testing.T) {
 func TestCloseSessionEndsEnsemble(t *testing.T) {
 	t.Parallel()
 	small, ensemble := startSmall(t, 3)
+	defer func() {
+		for _, m := range ensemble.Members() {
+			if t.Failed() {
+				t.Log(m.Log())
+			}
+		}
+	}()
 	refusedFirst(t, ensemble)
 	closeLarge(t, ensemble.Member(0))
 	awaitNoQuorum(t, ensemble)
@@ -159,9 +166,6 @@ func awaitNoQuorum(t *testing.T, ensemble *curatortest.Ensemble) {
 			t.Logf("no quorum after %v: %q", time.Since(begin), modes)
 			return
 		case time.Since(begin) > 30*time.Second:
-			for _, m := range ensemble.Members() {
-				t.Log(m.Log())
-			}
 			t.Fatalf("the ensemble still serves: %q", modes)
 		}
 	}

@@ -99,6 +99,7 @@ func TestEveryStep(t *testing.T) {
 }
 
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	for name, check := range steps {
 		t.Run(strings.ReplaceAll(name, "/", "."), func(t *testing.T) {
 			suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {

@@ -24,6 +24,7 @@ type locker interface {
 
 // Locks of ours and of the driver have one holder at a time, while connections end.
 func TestLockBesideDriver(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		p := b.Path("lock") + "/below"
 		var holders, taken atomic.Int32

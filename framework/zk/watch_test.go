@@ -58,6 +58,7 @@ func settle(t *testing.T, c *zk.Conn) {
 // The channel of each watch gets the event of the first change, however often the connection ends before it, and is
 // closed. A change that is none for the watch is not told.
 func TestWatchEvents(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		other, _, _ := connect(t, b)
 		for how, cut := range cuts {

@@ -76,6 +76,7 @@ func (r *reaper) unused(path string) (found []string) {
 func TestContainersReapedUnused(t *testing.T) {
 	for _, recipe := range recipes() {
 		t.Run(recipe.name, func(t *testing.T) {
+			t.Parallel()
 			suite.EachReapingUnused(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 				e := newEnv(t, b, nil)
 				var network *suite.Network

@@ -94,6 +94,7 @@ func (c *atCall) wantOnce(maybe bool) {
 
 // A4: what was never answered is not sent again, and the error says so.
 func TestLostRequest(t *testing.T) {
+	t.Parallel()
 	for name, fate := range map[string]suite.Fate{"before send": suite.CutBefore, "reply lost": suite.CutAfter} {
 		t.Run(name, func(t *testing.T) {
 			onCalls(t, suite.InVirtualTime|suite.OnRealServer, func(c *atCall) {
@@ -134,6 +135,7 @@ var faults = map[string]struct {
 }
 
 func TestConnectionFaults(t *testing.T) {
+	t.Parallel()
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			onCalls(t, f.on, func(c *atCall) {

@@ -165,6 +165,7 @@ func TestManyWriters(t *testing.T) {
 
 // The node is made where there is none, with its parents as containers.
 func TestCreates(t *testing.T) {
+	t.Parallel()
 	suite.EachReaping(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b)
 		e.add(1, 1)

@@ -56,6 +56,7 @@ func TestPromotion(t *testing.T) {
 
 // A lock that is not acquired, and one whose reply was lost: nothing was changed.
 func TestPromotionFails(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(e *env) {
 		e.write(seven)
 		held := suite.Got(e.newLock(1).Acquire(e.t.Context())).OK(e.t)

@@ -140,6 +140,7 @@ func TestBarrierOpenBetweenLooks(t *testing.T) {
 
 // The table of faults of the single barrier: a call that waits.
 func TestWaitFaults(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]func(e *env, g *gate){
 		"suspended":     func(_ *env, g *gate) { g.network.Cut() },
 		"lost":          func(e *env, g *gate) { g.network.Expire(e.t) },

@@ -43,6 +43,7 @@ func none(_, _ *party) {}
 // A request that is lost, or whose reply is, is made again where that is right, and the round
 // goes on.
 func TestLostRequests(t *testing.T) {
+	t.Parallel()
 	type faulty func(p *party, fate suite.Fate)
 	on := func(op jute.Op) faulty {
 		return func(p *party, fate suite.Fate) { p.network.On(op, fate, nil) }

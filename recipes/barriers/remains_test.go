@@ -104,6 +104,7 @@ func TestRuleB10(t *testing.T) {
 
 // The requests of the removal are lost, or their replies are.
 func TestRemovalLost(t *testing.T) {
+	t.Parallel()
 	for name, op := range map[string]jute.Op{"looks": jute.OpExists, "removes": jute.OpMulti} {
 		for fateName, fate := range map[string]suite.Fate{"before send": suite.CutBefore, "reply lost": suite.CutAfter} {
 			t.Run(name+"/"+fateName, func(t *testing.T) {
@@ -125,6 +126,7 @@ func TestRemovalLost(t *testing.T) {
 
 // A removal that comes late does not remove the "ready" of the next round, be it of Go or of Java.
 func TestRemovalLate(t *testing.T) {
+	t.Parallel()
 	late := func(t *testing.T, next func(e *env) func()) {
 		onServers(t, func(e *env) {
 			lowest, highest := e.sorted()
@@ -200,6 +202,7 @@ func TestRemovalLate(t *testing.T) {
 
 // The data of the barrier's node stay as they are.
 func TestBarrierKeepsData(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 11, 4096, 4097} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			onServers(t, func(e *env) {

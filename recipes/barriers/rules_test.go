@@ -355,6 +355,7 @@ func TestRuleB9(t *testing.T) {
 // The end of the session: Enter comes again, a member that is in is lost, and one that has
 // deleted its node goes on.
 func TestRuleB11(t *testing.T) {
+	t.Parallel()
 	t.Run("entering", func(t *testing.T) {
 		onServers(t, func(e *env) {
 			p := e.party(2)

@@ -20,6 +20,7 @@ import (
 // Many caches of one client go on after two and three cuts in a row: each has requests under way, and
 // some that no connection has taken.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	const caches, nodes = 10, 200
 	suite.EachOf(t, suite.OnEmbeddedServer|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b)
@@ -73,6 +74,7 @@ func TestCutsWhileComparing(t *testing.T) {
 
 // When the client has as many requests waiting as it keeps, a cache waits before it asks again.
 func TestCrowdedClient(t *testing.T) {
+	t.Parallel()
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		f.start()
 		conn := suite.Got(zkclient.Of(f.client).Conn()).OK(f)

@@ -112,6 +112,7 @@ func (f *faulty) begin() { go func() { f.result <- f.cache.Start(f.ctx) }() }
 
 // TestFaults is the table of faults: each of them in each phase.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, p := range phases {
 		for _, c := range faults {
 			t.Run(p.name+"/"+c.name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // leader, and moves it between them, while a client of the leader writes. All holds that holds for
 // TestRandomHistories: every exact snapshot is the tree that there was at its zxid.
 func TestLaggingFollower(t *testing.T) {
+	t.Parallel()
 	e := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(suite.Tick))
 	leader := e.Leader()
 	var followers []*curatortest.Member

@@ -19,6 +19,7 @@ const most = 1 << 16
 // A listener that blocks keeps a bounded number of events. Behind them it gets what has become of the
 // nodes since, in events that fit to what it was told, and then later events.
 func TestListenerLimit(t *testing.T) {
+	t.Parallel()
 	suite.Virtual(t, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b)
 		f.write("a=1 b=2 c=3 d=4 n=0")

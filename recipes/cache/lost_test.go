@@ -194,6 +194,7 @@ func TestRestoredSnapshot(t *testing.T) {
 
 // On a real server, whose files are those of an earlier time, and then gone.
 func TestDataLostOnRealServer(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.OnRealServer, func(t *testing.T, _ *suite.Backend) { dataLostOnRealServer(t) })
 }
 

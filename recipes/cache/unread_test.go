@@ -235,6 +235,7 @@ func TestUnreadableIsDeleted(t *testing.T) {
 // A node with more children than a reply can carry does not hold up the rest after a reconnect: its
 // known children are followed, and the others are found when they can be listed.
 func TestTooManyChildrenAfterReconnect(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, framework.WithMaxReply(1<<20))
 		f.write("a/b=2 d=4")
@@ -344,6 +345,7 @@ func TestLostReadsDoNotCount(t *testing.T) {
 
 // While very many nodes wait to be read, the cache waits too: it does nothing until an answer comes.
 func TestVeryManyWait(t *testing.T) {
+	t.Parallel()
 	const nodes = 20_000
 	virtual(t, cache.NewCuratorCache, func(f *fixture) {
 		f.createMany("n", nodes, 2000)

@@ -255,6 +255,7 @@ var cells = []struct {
 }
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, cell := range cells {
 		t.Run(cell.name, func(t *testing.T) {
 			t.Parallel()

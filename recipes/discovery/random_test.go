@@ -81,6 +81,7 @@ func (f *fixture) step(random *rand.Rand, step int, known map[string]string) {
 
 // No end of a session brings back an instance that is unregistered at the same time.
 func TestUnregisterRace(t *testing.T) {
+	t.Parallel()
 	each(t, func(f *fixture) {
 		rounds := 3
 		if f.b.Virtual {

@@ -72,6 +72,7 @@ func TestLeasesEndBeforeCallsFail(t *testing.T) {
 
 // An operation that another session has served comes behind the end of the leases of the first one.
 func TestLeasesEndBeforeTheNextSession(t *testing.T) {
+	t.Parallel()
 	onBackends(t, withRealServer, func(t *testing.T, e *env) {
 		for range 5 {
 			lease, session := e.acquire(e.mutex), e.client.SessionID()

@@ -269,6 +269,7 @@ func TestGuardIdempotentRefused(t *testing.T) {
 
 // Behind the end of the session nothing is repeated, and the nodes tell what was applied.
 func TestGuardIdempotentAfterExpiry(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		fate suite.Fate
 		mode framework.CreateMode

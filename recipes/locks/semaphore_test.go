@@ -239,6 +239,7 @@ func TestSemaphoreLimit(t *testing.T) {
 
 // TestAcquireN takes several leases, all or none.
 func TestAcquireN(t *testing.T) {
+	t.Parallel()
 	onSemaphores(t, func(e *env, semaphore func(n int) counted) {
 		s, other := semaphore(3), semaphore(3)
 		if _, err := s.AcquireN(e.t.Context(), 4); !errors.Is(err, locks.ErrTooManyLeases) {

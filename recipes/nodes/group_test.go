@@ -109,6 +109,7 @@ func TestGroupDefaultPayload(t *testing.T) {
 // The member knows of the others again after whatever happens to its connection or to the group,
 // and is among them all the time.
 func TestGroupFaults(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault func(g *group, others *nodes.GroupMember)
 		want  string
@@ -280,6 +281,7 @@ func TestLargeGroup(t *testing.T) {
 
 // Close works with an ended context and without a connection.
 func TestGroupClose(t *testing.T) {
+	t.Parallel()
 	eachGroup(t, withRealServer, func(t *testing.T, g *group) {
 		a := g.joined(g.client, "a", "1")
 		b := g.joined(g.operator, "b", "2")

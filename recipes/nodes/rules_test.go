@@ -71,6 +71,7 @@ var early = framework.WithSimulatedSessionExpirationPercent(50)
 // K2: the node of this session is ours; that of an earlier session of this client is replaced in
 // one transaction; anybody else's is adopted, and never replaced.
 func TestRuleK2(t *testing.T) {
+	t.Parallel()
 	rule(t, "earlier session", withRealServer, func(t *testing.T, e *env) {
 		e.start()
 		before := e.untilOwned(ours)

@@ -15,6 +15,7 @@ import (
 
 // Start takes over what is not this client's. Later on the node of another client is left alone.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ there, wanted framework.CreateMode }{
 		"ephemeral":            {framework.Ephemeral, framework.Ephemeral},
 		"persistent":           {framework.Persistent, framework.Ephemeral},

@@ -67,6 +67,7 @@ func (e *env) outlive() {
 // N4: the node stays while it is kept, without a word to those who watch it, and goes a while
 // after Close, or with its client.
 func TestTTL(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		on  suite.Backends
 		end func(e *env)
@@ -123,6 +124,7 @@ func TestTTLTraffic(t *testing.T) {
 
 // What is deleted comes back: the child, the node, the directory.
 func TestTTLDeleted(t *testing.T) {
+	t.Parallel()
 	for name, what := range map[string]func(e *env) string{
 		"the child":     func(e *env) string { return e.path + "/touch" },
 		"the node":      func(e *env) string { return e.path },

@@ -167,6 +167,7 @@ var cheap = map[string]bool{
 }
 
 func TestFaultsAtLeastOnce(t *testing.T) {
+	t.Parallel()
 	testCells(t, true, slices.Concat(lookingCells, atLeastOnceCells))
 }
 

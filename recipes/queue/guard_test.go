@@ -129,6 +129,7 @@ func TestGuardRefused(t *testing.T) {
 // Whatever happens to the reply and to the session, a guarded effect happens once. The function
 // returns the error of Guard, as its documentation says.
 func TestGuardOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		fate  suite.Fate

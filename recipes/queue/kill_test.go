@@ -156,6 +156,7 @@ func startConsumer(t *testing.T, b *suite.Backend, root string, lines *tally) (k
 // lost; a guarded effect happens once for each item; without a lock path nothing is handed over
 // twice.
 func TestKilledConsumers(t *testing.T) {
+	t.Parallel()
 	b := suite.Real(t)
 	root := b.Path("killed")
 	client, _ := b.Client(t)

@@ -63,9 +63,9 @@ func TestQ2NothingTwice(t *testing.T) {
 	})
 }
 
-// Q3: an item whose consumer's session ends goes to another consumer at once, and not with the
-// next put. The function of the first one learns of it.
+// Q3: an item whose consumer's session ends goes to another at once, not with the next put. The function learns of it.
 func TestQ3ConsumerDies(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, true)
 		f.put("a")

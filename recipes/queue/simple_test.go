@@ -230,6 +230,7 @@ func TestEndsWhileTaking(t *testing.T) {
 
 // Short waits on a healthy server lose nothing.
 func TestShortTakes(t *testing.T) {
+	t.Parallel()
 	const takers, each = 4, 250
 	suite.EachOf(t, suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		f := newFixture(t, b, false)

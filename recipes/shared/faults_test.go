@@ -64,6 +64,7 @@ func (f setFaults) run(t *testing.T) {
 }
 
 func TestSetConnectionFaults(t *testing.T) {
+	t.Parallel()
 	setFaults{
 		"before send": func(e *env, change func(ctx context.Context) error) {
 			e.network.On(jute.OpSetData, suite.CutBefore, nil)

@@ -172,6 +172,7 @@ func TestNotACount(t *testing.T) {
 
 // Changes that come while the client is cut off, or between two sessions, are found.
 func TestOutages(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(e *env) {
 		e.set(1)
 		e.start()
@@ -195,6 +196,7 @@ func TestOutages(t *testing.T) {
 
 // A read that fails, with a client that tries nothing twice, is repeated after a pause.
 func TestFailedReads(t *testing.T) {
+	t.Parallel()
 	suite.EachOf(t, suite.InVirtualTime|suite.OnRealServer, func(t *testing.T, b *suite.Backend) {
 		e := newEnv(t, b, shared.WithoutCreate())
 		client, err := framework.NewClient(b.ConnectString(), retry.None(), framework.WithDialer(e.network.Dial),

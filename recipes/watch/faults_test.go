@@ -166,6 +166,7 @@ var cells = map[string]func(t *testing.T, e *env){
 }
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for name, test := range cells {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

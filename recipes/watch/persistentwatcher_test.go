@@ -142,6 +142,7 @@ func (e *env) reconnect() {
 // W1: each mode tells what it is for, before and after the end of a session, and says after each
 // reconnect that something may have been missed.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[framework.AddWatchMode][]string{
 		framework.PersistentRecursive: {"created /watched", "created /watched/child", "data /watched/child", "data /watched", "deleted /watched/child"},
 		framework.PersistentWatch:     {"created /watched", "children /watched", "data /watched", "children /watched"},

@@ -183,6 +183,7 @@ func TestMutants(t *testing.T) {
 
 // TestEnsemble makes a fault with two pairs. The fault ends so early that no lease may be lost.
 func TestEnsemble(t *testing.T) {
+	t.Parallel()
 	var out, progress bytes.Buffer
 	// With this seed the fault is short, so that even a slow machine has half a timeout left.
 	args := strings.Fields("ensemble -scenarios L -policies session -timeouts 20s -pairs 2 -rounds 1 -seed 48")
@@ -201,6 +202,7 @@ func TestEnsemble(t *testing.T) {
 
 // TestLoad runs the whole command with few clients.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	suite.Real(t) // fails or skips the test where there is no server
 	var out strings.Builder
 	err := run(t.Context(), strings.Fields("load -clients 3 -timeouts 4s -proofs sync -window 1s"), &out, io.Discard)

@@ -13,6 +13,7 @@ import (
 // What a Wait concludes from two readings, and what several processes do together, is the same on the
 // embedded server and on a real one.
 func TestOnZooKeeper(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T) curatortest.ZooKeeper{
 		"embedded": func(t *testing.T) curatortest.ZooKeeper { return curatortest.Start(t) },
 		"real":     func(t *testing.T) curatortest.ZooKeeper { return curatortest.Real(t) },
@@ -100,6 +101,7 @@ func testFaults(t *testing.T, zk curatortest.ZooKeeper) {
 
 // A server that lags behind shows a Wait nothing that was over before it.
 func TestLaggingServer(t *testing.T) {
+	t.Parallel()
 	ensemble := curatortest.RealEnsemble(t, 3)
 	leader := ensemble.Leader()
 	follower := ensemble.Member(0)

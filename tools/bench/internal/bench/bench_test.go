@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -26,18 +27,34 @@ func short() []workload {
 	return all
 }
 
-// TestWorkloads runs all workloads with the peers of this process on the embedded server, and checks
-// the results that do not depend on the machine.
+// TestWorkloads runs all workloads with the peers of this process on embedded servers, and checks
+// the results that do not depend on the machine. Many of the workloads wait most of the time.
 func TestWorkloads(t *testing.T) {
+	t.Parallel()
+	const parts = 4
 	kinds, err := choosePeers(nil, "floor,floor-list,floor-pair,floor-watch,raw,curator,curator-v2,zk.Lock", false)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var part [parts][]workload
+	for i, w := range short() {
+		part[i%parts] = append(part[i%parts], w)
+	}
+	for i, some := range part {
+		t.Run(fmt.Sprintf("part %d", i), func(t *testing.T) {
+			t.Parallel()
+			testWorkloads(t, some, kinds)
+		})
+	}
+}
+
+func testWorkloads(t *testing.T, left []workload, kinds []PeerKind) {
+	t.Helper()
 	b := newBench(1)
 	b.services.zooKeeper = curatortest.Start(t).ConnectString()
 	b.timing = timing{10 * time.Millisecond, 50 * time.Millisecond}
 	// On a busy machine a workload may not have its turn in such a short time. It has longer then.
-	for left := short(); len(left) > 0; b.timing.duration *= 4 {
+	for ; len(left) > 0; b.timing.duration *= 4 {
 		if err := b.run(t.Context(), left, kinds); err != nil {
 			t.Error(err, b.file.Absent)
 			break
@@ -128,25 +145,28 @@ func TestCrash(t *testing.T) {
 	address := curatortest.Start(t, curatortest.WithTickTime(100*time.Millisecond),
 		curatortest.WithSessionTimeouts(time.Second, sessionTimeout)).ConnectString()
 	for _, name := range []string{results.Ours, "zk.Lock"} {
-		kinds, err := choosePeers(nil, name, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := kinds[0].start(t.Context(), &services{zooKeeper: address})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := p.run(t.Context(), workload{local: crash, waiters: 1}, "/bench/"+name, timing{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The last request of the session may be a third of the timeout ago.
-		if run.Operations != 1 || run.Elapsed < time.Second || run.Latency.P50 != run.Elapsed {
-			t.Errorf("%s: %+v", name, run)
-		}
-		if err := p.close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kinds, err := choosePeers(nil, name, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := kinds[0].start(t.Context(), &services{zooKeeper: address})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := p.run(t.Context(), workload{local: crash, waiters: 1}, "/bench/"+name, timing{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The last request of the session may be a third of the timeout ago.
+			if run.Operations != 1 || run.Elapsed < time.Second || run.Latency.P50 != run.Elapsed {
+				t.Errorf("%+v", run)
+			}
+			if err := p.close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -76,6 +76,7 @@ func TestHandOver(t *testing.T) {
 
 // The first event of each stream is a whole state, also for a stream that is opened later.
 func TestStates(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t, nil)
 	e.login()
 	e.create("/g/member", "", framework.Ephemeral)
@@ -96,6 +97,7 @@ func TestStates(t *testing.T) {
 // While the ensemble does not answer, the stream says since when the data is old. Afterwards it
 // reports changes again.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t, nil)
 	e.login()
 	e.create("/config/app", "1", framework.Persistent)
