@@ -31,7 +31,11 @@ PURE        := ./internal/lint ./internal/verify/chaos/replay
 # Tests of which a part runs with the race detector, too: it makes all of them several times as slow.
 LONG        := ./internal/sequences
 # The tests of a package that run in parallel wait for real servers most of the time.
-PARALLEL    := 4
+PARALLEL    := -parallel 4
+# Half as many packages again as there are processors are tested at a time, because many wait. The tests of each have
+# half of the processors: on more of them Go's scheduler looks for work in vain, and takes time from the other packages.
+PROCESSORS  := $(shell getconf _NPROCESSORS_ONLN)
+SHARE       := -p $(shell echo $$((($(PROCESSORS) * 3 + 1) / 2))) -cpu $(shell echo $$((($(PROCESSORS) + 1) / 2))) $(PARALLEL)
 
 # The scripts read these from the environment, where make puts what its command line sets, too.
 export GO APIDIFF CYCLONEDX
@@ -55,11 +59,11 @@ setup: ### install what the tests need, where that is known how; else say what i
 .PHONY: test
 test: setup ## run all tests but those of the adapters, most with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
-		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m -parallel $(PARALLEL) $(TESTFLAGS) \
+		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(SHARE) $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
 	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
-	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off -parallel $(PARALLEL) $(TESTFLAGS) ./...
+	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(PARALLEL) $(TESTFLAGS) ./...
 
 .PHONY: adapters
 adapters: setup ### run the tests of the adapters to other projects, and those projects' own, on both servers
