@@ -130,10 +130,11 @@ func TestCloseSessionEndsEnsemble(t *testing.T) {
 	t.Parallel()
 	small, ensemble := startSmall(t, 3)
 	defer func() {
+		if !t.Failed() {
+			return
+		}
 		for _, m := range ensemble.Members() {
-			if t.Failed() {
-				t.Log(m.Log())
-			}
+			t.Log(m.Log())
 		}
 	}()
 	refusedFirst(t, ensemble)

@@ -19,7 +19,7 @@ func TestReadManyOfAnySizes(t *testing.T) {
 			return 900_000
 		},
 		"random":  func(_ int, rng *rand.Rand) int { return []int{0, 10, 5_000, 70_000, 300_000, 900_000}[rng.IntN(6)] },
-		"falling": func(i int, _ *rand.Rand) int { return max(10, 900_000-60_000*(i/10)) },
+		"falling": func(i int, _ *rand.Rand) int { return max(10, 900_000-60_000*(i/15)) },
 	}
 	for name, size := range sizes {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestReadManyOfAnySizes(t *testing.T) {
 				known := map[int]string{} // nodes by their size
 				var paths []string
 				var want []int
-				for i := range 200 {
+				for i := range 300 {
 					n := size(i, rng) / 1000 * 1000
 					if known[n] == "" {
 						known[n] = fmt.Sprintf("%s-%d", b.Path("n"), n)
