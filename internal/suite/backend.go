@@ -63,9 +63,9 @@ const (
 	reapingUnused = "reaping unused"
 )
 
-// How often servers look for empty containers: those of Each and Real practically never, because a
-// test that counts requests, or that gives the next one a fate, would fail by chance; those of
-// EachReaping at every tick.
+// How often servers look for empty containers: those of EachReaping at every tick, all others practically
+// never, because a test that counts requests, gives the next one a fate, or looks into a lock that is free
+// would fail by chance.
 var (
 	noReaping   = curatortest.WithContainerCheckInterval(24 * time.Hour)
 	soonReaping = curatortest.WithContainerCheckInterval(Tick)
@@ -195,7 +195,7 @@ func virtualOn(t *testing.T, keeper bool, test func(t *testing.T, b *Backend), o
 // Real returns the real server alone.
 func Real(t *testing.T) *Backend {
 	t.Helper()
-	return RealWith(t, plain, curatortest.WithTickTime(Tick), noReaping)
+	return RealWith(t, plain, curatortest.WithTickTime(Tick))
 }
 
 // RealReaping is Real on the server of EachReaping.
@@ -205,9 +205,11 @@ func RealReaping(t *testing.T) *Backend {
 }
 
 // RealWith returns a real server that all tests of the process that give the same name share. The
-// first of them starts it with its options. The tests must not break it.
+// first of them starts it with its options; unless they say otherwise, containers stay when they are
+// empty. The tests must not break it.
 func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
 	t.Helper()
+	opts = append([]curatortest.Option{noReaping}, opts...)
 	return newBackend("real", realServers.start(t, name, opts...).ConnectString(), new(net.Dialer).DialContext)
 }
 

@@ -37,11 +37,13 @@ type Peer struct {
 	Sessionless bool
 }
 
-// CheckOnZooKeeper is Check for a program that uses ZooKeeper. It starts a server. If a part of the
+// CheckOnZooKeeper is Check for a program that uses ZooKeeper. It starts a server, which does not remove
+// empty containers: Java Curator's discovery fails if that happens while it registers. If a part of the
 // program is not installed, the test fails with CI=true, and otherwise logs that.
 func (p Peer) CheckOnZooKeeper(t TB, program func(ctx context.Context, dir, address string) (*exec.Cmd, error)) {
 	t.Helper()
-	cmd, err := program(t.Context(), t.TempDir(), curatortest.Real(t).ConnectString())
+	server := curatortest.Real(t, curatortest.WithContainerCheckInterval(time.Hour))
+	cmd, err := program(t.Context(), t.TempDir(), server.ConnectString())
 	var absent *installed.AbsentError
 	switch {
 	case errors.As(err, &absent) && os.Getenv("CI") != "true":
