@@ -4,7 +4,7 @@ package main
 
 import (
 	"crypto/x509"
-	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strconv"
@@ -36,7 +36,9 @@ func TestHealth(t *testing.T) {
 func TestHealthByAdminServer(t *testing.T) {
 	t.Parallel()
 	certified := httptest.NewTLSServer(nil)
-	certified.Close() // only its certificate is of use
+	certified.Close() // only its certificate is of use, and its client, which trusts it
+	client := certified.Client()
+	t.Cleanup(client.CloseIdleConnections)
 	pair := certified.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
@@ -57,15 +59,17 @@ func TestHealthByAdminServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := curatortest.Real(t, append(c.options, curatortest.WithTickTime(tick), curatortest.WithAdminServer())...)
-			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.Member(0).AdminPort()))
-			suite.Eventually(t, "the AdminServer, which takes its time at first", func() bool {
-				conn, err := net.Dial("tcp", address)
+			port := strconv.Itoa(server.Member(0).AdminPort())
+			// Jetty loads its classes at the first request: on a busy machine for longer than health waits.
+			request := suite.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, name+"://127.0.0.1:"+port+"/commands/ruok", http.NoBody)).OK(t)
+			suite.Eventually(t, "the first answer of the AdminServer", func() bool {
+				response, err := client.Do(request)
 				if err == nil {
-					conn.Close()
+					response.Body.Close()
 				}
 				return err == nil
 			})
-			args := append([]string{"health", "--connect", silent, "--admin-port", strconv.Itoa(server.Member(0).AdminPort()), "-o", "json"}, c.flags...)
+			args := append([]string{"health", "--connect", silent, "--admin-port", port, "-o", "json"}, c.flags...)
 			code, stdout, stderr := runHere(t, nil, args...)
 			if code != 0 || !strings.Contains(stdout, `"mode": "standalone"`) || !strings.Contains(stdout, `"version": "3.`) || !strings.Contains(stdout, `"zxid": "0x`) {
 				t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
