@@ -37,8 +37,11 @@ PARALLEL    := -parallel 4
 PROCESSORS  := $(shell getconf _NPROCESSORS_ONLN)
 SHARE       := -p $(shell echo $$((($(PROCESSORS) * 3 + 1) / 2))) -cpu $(shell echo $$((($(PROCESSORS) + 1) / 2))) $(PARALLEL)
 
-# The scripts read these from the environment, where make puts what its command line sets, too.
-export GO APIDIFF CYCLONEDX
+# Without the name of its folder in it, what was compiled in one clone is of use in each, with the same cache.
+GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
+
+# The scripts and go read these from the environment, where make puts what its command line sets, too.
+export GO GOFLAGS APIDIFF CYCLONEDX
 
 .DEFAULT_GOAL := help
 
