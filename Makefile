@@ -30,6 +30,10 @@ ADAPTERS    := recipes/adapters
 PURE        := ./internal/lint ./internal/migration ./internal/verify/chaos/replay
 # Tests of which a part runs with the race detector, too: it makes all of them several times as slow.
 LONG        := ./internal/sequences
+# Tests of large volumes, and of each fault in each state, whose code others run with the race detector. They run
+# without it. UNRACED=- runs them with it.
+UNRACED     := Test(CrowdedClient|ListenerLimit|VeryManyWait|WatchLimit.*|ReadManyMemory|ReadManyOfAnySizes|(Start|Close)InBackgroundFaults)
+UNRACED_IN  := ./framework ./internal/blocking ./recipes/cache ./recipes/nodes
 # The tests of a package that run in parallel wait for real servers most of the time.
 PARALLEL    := -parallel 4
 # Half as many packages again as there are processors are tested at a time, because many wait. The tests of each have
@@ -64,9 +68,10 @@ setup: ### install what the tests need, where that is known how; else say what i
 test: export GOGC := 400
 test: setup ## run all tests but those of the adapters, most with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
-		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(SHARE) $(TESTFLAGS) \
+		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(SHARE) -skip '^($(UNRACED))$$' $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
+	$(GO) test -vet=off -run '^($(UNRACED))$$' $(TESTFLAGS) $(UNRACED_IN)
 	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
 	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(PARALLEL) $(TESTFLAGS) ./...
 

@@ -30,10 +30,10 @@ func TestClaimLostAndSyncRefused(t *testing.T) {
 				b.Server().Inject(curatortest.Rule{Op: "sync", SessionID: client.SessionID(), Times: times, Do: curatortest.Fail(zkconn.ErrThrottled)})
 				f.put("item")
 				<-hit
-				time.Sleep(time.Hour)
+				time.Sleep(10 * time.Minute)
 				synctest.Wait()
 				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
-					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
+					t.Errorf("ten minutes later: got %q, locks %v", got, f.lockNodes())
 				}
 			})
 		})
@@ -92,10 +92,10 @@ func TestClaimLostAndReadOnly(t *testing.T) {
 					t.Errorf("the connection is %v", now)
 				}
 				restore()
-				time.Sleep(time.Hour)
+				time.Sleep(10 * time.Minute)
 				synctest.Wait()
 				if got := c.items(); !slices.Equal(got, []string{"first", "item"}) {
-					t.Errorf("an hour later: got %q, locks %v", got, f.lockNodes())
+					t.Errorf("ten minutes later: got %q, locks %v", got, f.lockNodes())
 				}
 				c.stop()
 				f.nothingLeft()

@@ -91,7 +91,7 @@ func TestItemThatIsNotCompressed(t *testing.T) {
 		suite.OK(f.t, f.queue(client).Put(f.t.Context(), "y"))
 		c := f.consume(f.queue(client).Consume, nil)
 		c.want("y")
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if n := strings.Count(log.String(), "item="+first); n != 1 {
 			f.t.Errorf("the item is logged %d times:\n%s", n, log)
