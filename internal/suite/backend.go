@@ -93,8 +93,13 @@ func Main(m *testing.M, cleanUp ...func() error) {
 	os.Exit(code)
 }
 
-// LeaveOut is for TestMain: the tests whose names match a pattern are neither run nor skipped.
+// LeaveOut is for TestMain: the tests whose names match a pattern are neither run nor skipped, like those that the
+// command line leaves out.
 func LeaveOut(pattern string) {
+	flag.Parse()
+	if already := flag.Lookup("test.skip").Value.String(); already != "" {
+		pattern += "|" + already
+	}
 	if err := flag.Set("test.skip", pattern); err != nil {
 		panic(err)
 	}
@@ -293,19 +298,6 @@ func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option
 		framework.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)
 	return curatortest.NewClient(t, b.connect+chroot, opts...), n
-}
-
-// Eventually waits until ok, or fails the test with what was waited for. It asks less often the longer
-// it waits, because most questions are requests to a server.
-func Eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for begin := time.Now(); !ok(); {
-		waited := time.Since(begin)
-		if waited > time.Minute {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		<-time.After(max(2*time.Millisecond, waited/8))
-	}
 }
 
 // MainWithServer is Main for a package with examples, which read as programs do: they

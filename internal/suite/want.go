@@ -14,6 +14,19 @@ import (
 	"github.com/go-curator/curator/internal/zkclient"
 )
 
+// Eventually waits until ok, or fails the test with what was waited for. It asks less often the longer
+// it waits, because most questions are requests to a server.
+func Eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for begin := time.Now(); !ok(); {
+		waited := time.Since(begin)
+		if waited > time.Minute {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		<-time.After(max(2*time.Millisecond, waited/8))
+	}
+}
+
 // WantText fails the test unless a value has the same text, of one line, with every verb that logs
 // and failed tests print it with, alone and in a slice.
 func WantText(t *testing.T, value fmt.Stringer, want string) {
