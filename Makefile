@@ -33,7 +33,6 @@ LONG        := ./internal/sequences
 # Tests of large volumes, and of each fault in each state, whose code others run with the race detector. They run
 # without it. UNRACED=- runs them with it.
 UNRACED     := Test(CrowdedClient|ListenerLimit|VeryManyWait|WatchLimit.*|ReadManyMemory|ReadManyOfAnySizes|(Start|Close)InBackgroundFaults)
-UNRACED_IN  := ./framework ./internal/blocking ./recipes/cache ./recipes/nodes
 # The tests of a package that run in parallel wait for real servers most of the time.
 PARALLEL    := -parallel 4
 # Half as many packages again as there are processors are tested at a time, because many wait. The tests of each have
@@ -71,7 +70,8 @@ test: setup ## run all tests but those of the adapters, most with the race detec
 		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(SHARE) -skip '^($(UNRACED))$$' $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
-	$(GO) test -vet=off -run '^($(UNRACED))$$' $(TESTFLAGS) $(UNRACED_IN)
+	folders=$$(grep -rlE 'func $(UNRACED)[(]' --include='*_test.go' . | sed 's,/[^/]*$$,,' | sort -u); \
+		[ -z "$$folders" ] || $(GO) test -vet=off -run '^($(UNRACED))$$' $(TESTFLAGS) $$folders
 	WITHOUT=$(ADAPTERS) $(NESTED) vet ./...
 	WITHOUT=$(ADAPTERS) $(NESTED) test -vet=off $(PARALLEL) $(TESTFLAGS) ./...
 

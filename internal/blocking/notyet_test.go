@@ -194,7 +194,7 @@ func TestPausesInBackground(t *testing.T) {
 		f.refuse(1 << 20)
 		f.startLate(l)
 		<-time.After(20 * time.Minute)
-		if n := f.network.Requests(jute.OpAddWatch); n < 25 || n > 100 { // 15 s to 45 s each
+		if n := f.network.Requests(jute.OpAddWatch); n < 27 || n > 100 { // 15 s to 45 s each
 			t.Errorf("%d tries in 20 minutes", n)
 		}
 	})
