@@ -35,8 +35,8 @@ const Tick = 200 * time.Millisecond
 const SessionTimeout = 2 * time.Second
 
 // LongSession is the longest session timeout that every backend's servers grant: for clients that are to outlive the
-// pauses of a busy machine.
-const LongSession = 20 * Tick
+// pauses of a busy machine, which can be of several seconds.
+const LongSession = 12 * time.Second
 
 // Backend is a server to test against.
 type Backend struct {
@@ -63,13 +63,19 @@ const (
 	reapingUnused = "reaping unused"
 )
 
-// How often servers look for empty containers: those of EachReaping at every tick, all others practically
-// never, because a test that counts requests, gives the next one a fate, or looks into a lock that is free
+// soonReaping has servers look for empty containers at every tick.
+var soonReaping = curatortest.WithContainerCheckInterval(Tick)
+
+// common returns the options of every backend's servers, and then opts. They practically never look for empty
+// containers, because a test that counts requests, gives the next one a fate, or looks into a lock that is free
 // would fail by chance.
-var (
-	noReaping   = curatortest.WithContainerCheckInterval(24 * time.Hour)
-	soonReaping = curatortest.WithContainerCheckInterval(Tick)
-)
+func common(opts ...curatortest.Option) []curatortest.Option {
+	return append([]curatortest.Option{
+		curatortest.WithTickTime(Tick),
+		curatortest.WithSessionTimeouts(2*Tick, LongSession),
+		curatortest.WithContainerCheckInterval(24 * time.Hour),
+	}, opts...)
+}
 
 // Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
 // server if one was started, and fails if a goroutine is left. Programs that tests start get the
@@ -122,7 +128,7 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) { EachOf(t, Everywh
 // EachOf runs test on some backends, as a subtest each. With go test -short it leaves out those that
 // take real time. Nodes of mode Container stay when they are empty; see EachReaping.
 func EachOf(t *testing.T, on Backends, test func(t *testing.T, b *Backend)) {
-	each(t, on, plain, test, noReaping)
+	each(t, on, plain, test)
 }
 
 // EachReaping is EachOf on servers that remove containers shortly after their last child has
@@ -138,7 +144,6 @@ func EachReapingUnused(t *testing.T, on Backends, test func(t *testing.T, b *Bac
 }
 
 func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
-	opts = append(opts, curatortest.WithTickTime(Tick))
 	if testing.Short() || asKeeper() {
 		on &= InVirtualTime
 	}
@@ -150,7 +155,7 @@ func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *B
 	}
 	if on&OnEmbeddedServer != 0 {
 		t.Run("embedded", func(t *testing.T) {
-			server := curatortest.Start(t, opts...)
+			server := curatortest.Start(t, common(opts...)...)
 			b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
 			b.server = server
 			test(t, b)
@@ -169,14 +174,14 @@ func EachRelease(t *testing.T, on Backends, test func(t *testing.T, b *Backend))
 		return
 	}
 	t.Run("virtual, 3.9", func(t *testing.T) {
-		virtual(t, test, curatortest.WithTickTime(Tick), noReaping, curatortest.WithRelease("3.9.5"))
+		virtual(t, test, curatortest.WithRelease("3.9.5"))
 	})
 }
 
 // Virtual runs test on the embedded server in virtual time alone.
 func Virtual(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Helper()
-	virtual(t, test, curatortest.WithTickTime(Tick), noReaping)
+	virtual(t, test)
 }
 
 func virtual(t *testing.T, test func(t *testing.T, b *Backend), opts ...curatortest.Option) {
@@ -190,7 +195,7 @@ func virtualOn(t *testing.T, keeper bool, test func(t *testing.T, b *Backend), o
 		opts = append(opts, curatortest.WithKeeper())
 	}
 	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, append(opts, curatortest.Virtual())...)
+		server := curatortest.Start(t, common(append(opts, curatortest.Virtual())...)...)
 		b := newBackend("virtual", server.ConnectString(), server.DialContext)
 		b.server, b.keeper = server, keeper
 		test(t, b)
@@ -200,13 +205,13 @@ func virtualOn(t *testing.T, keeper bool, test func(t *testing.T, b *Backend), o
 // Real returns the real server alone.
 func Real(t *testing.T) *Backend {
 	t.Helper()
-	return RealWith(t, plain, curatortest.WithTickTime(Tick))
+	return RealWith(t, plain)
 }
 
 // RealReaping is Real on the server of EachReaping.
 func RealReaping(t *testing.T) *Backend {
 	t.Helper()
-	return RealWith(t, reaping, curatortest.WithTickTime(Tick), soonReaping)
+	return RealWith(t, reaping, soonReaping)
 }
 
 // RealWith returns a real server that all tests of the process that give the same name share. The
@@ -214,8 +219,7 @@ func RealReaping(t *testing.T) *Backend {
 // empty. The tests must not break it.
 func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
 	t.Helper()
-	opts = append([]curatortest.Option{noReaping}, opts...)
-	return newBackend("real", realServers.start(t, name, opts...).ConnectString(), new(net.Dialer).DialContext)
+	return newBackend("real", realServers.start(t, name, common(opts...)...).ConnectString(), new(net.Dialer).DialContext)
 }
 
 func newBackend(name, connect string, dial dialFunc) *Backend {
@@ -321,7 +325,7 @@ func Twins(t *testing.T, test func(t *testing.T, first, second *Backend, restore
 	synctest.Test(t, func(t *testing.T) {
 		var twins [2]*Backend
 		for i := range twins {
-			server := curatortest.Start(t, curatortest.WithTickTime(Tick), noReaping, curatortest.Virtual())
+			server := curatortest.Start(t, common(curatortest.Virtual())...)
 			twins[i] = newBackend("virtual", server.ConnectString(), server.DialContext)
 			twins[i].server = server
 		}

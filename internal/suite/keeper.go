@@ -20,7 +20,7 @@ func asKeeper() bool { return os.Getenv(AsKeeper) != "" }
 // Keeper is Virtual with a server that does as ClickHouse Keeper.
 func Keeper(t *testing.T, test func(t *testing.T, b *Backend)) {
 	t.Helper()
-	virtualOn(t, true, test, curatortest.WithTickTime(Tick), noReaping)
+	virtualOn(t, true, test)
 }
 
 // keeperNetwork is what a Network needs for a test that was written for ZooKeeper.

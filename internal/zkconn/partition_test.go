@@ -1,7 +1,9 @@
 package zkconn_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -63,8 +65,9 @@ type partitioned struct {
 // their nodes. Run it with -partitions 1000 -v for the distribution.
 func TestPartitions(t *testing.T) {
 	const tick = 500 * time.Millisecond
-	server := curatortest.Real(t, curatortest.WithTickTime(tick))
-	observer := opened(t, server.ConnectString(), new(net.Dialer).DialContext, 20*tick, func(zkconn.Event) {})
+	const patience = time.Minute // of the observer
+	server := curatortest.Real(t, curatortest.WithTickTime(tick), curatortest.WithSessionTimeouts(2*tick, patience))
+	observer := opened(t, server.ConnectString(), new(net.Dialer).DialContext, patience, func(zkconn.Event) {})
 	const atOnce = 50
 	var timeouts sync.WaitGroup
 	for _, sessionTimeout := range []time.Duration{2 * tick, 4 * tick} {
@@ -77,7 +80,11 @@ func TestPartitions(t *testing.T) {
 				for i := range n {
 					running.Go(func() {
 						after := sessionTimeout * time.Duration(i) / time.Duration(n)
-						p := partition(t, server.ConnectString(), observer, sessionTimeout, after, i)
+						p, err := partition(t, server.ConnectString(), observer, sessionTimeout, after, i)
+						if err != nil {
+							t.Error(err)
+							return
+						}
 						mu.Lock()
 						defer mu.Unlock()
 						all = append(all, p)
@@ -108,48 +115,71 @@ func opened(t *testing.T, server string, dial dialFunc, sessionTimeout time.Dura
 	return conn
 }
 
-// partition opens a client with an ephemeral node, cuts it off after a time, and waits for both ends.
-func partition(t *testing.T, server string, observer *zkconn.Conn, sessionTimeout, after time.Duration, i int) *partitioned {
-	p := &partitioned{direction: []string{"both", "to the server", "to the client"}[i%3]}
-	var g gate
-	doubts := make(chan time.Time, 100)
-	ended := false
-	conn := opened(t, server, g.dial, sessionTimeout, func(e zkconn.Event) {
-		switch {
-		case ended: // what follows is of another session
-		case e.Kind == zkconn.DeadlinePassed:
-			doubts <- time.Now()
-		case e.Kind == zkconn.SessionEnded:
-			ended = true
-			close(doubts)
+// victim is a client with an ephemeral node.
+type victim struct {
+	gate    gate
+	conn    *zkconn.Conn
+	session int64
+	doubts  chan time.Time // when its monitor said that the deadline has passed; closed at the end of the session
+	deleted chan time.Time // when the observer saw its node go
+}
+
+// newVictim opens a client in use, and has an observer watch the node of it. It opens another one if the session is lost
+// before that, which happens to a short one on a busy machine: then there is nothing yet to cut off.
+func newVictim(t *testing.T, server string, observer *zkconn.Conn, sessionTimeout time.Duration) (*victim, error) {
+	for {
+		v := &victim{doubts: make(chan time.Time, 100), deleted: make(chan time.Time, 1)}
+		ended := false
+		v.conn = opened(t, server, v.gate.dial, sessionTimeout, func(e zkconn.Event) {
+			switch {
+			case ended: // what follows is of another session
+			case e.Kind == zkconn.DeadlinePassed:
+				v.doubts <- time.Now()
+			case e.Kind == zkconn.SessionEnded:
+				ended = true
+				close(v.doubts)
+			}
+		})
+		v.conn.Use() // as one that holds a lock: without it there are no proofs, and no deadline to come
+		made, res := create(fmt.Sprintf("/p%d-", sessionTimeout), jute.FlagEphemeral|jute.FlagSequential)
+		err := cmp.Or(v.conn.Do(t.Context(), 0, made), made.Err)
+		if errors.Is(err, zkconn.ErrConnectionLoss) || errors.Is(err, zkconn.ErrSessionExpired) {
+			v.conn.Unuse()
+			continue
 		}
-	})
-	conn.Use() // as one that holds a lock: without it there are no proofs, and no deadline to come
-	defer conn.Unuse()
-	made, res := create(fmt.Sprintf("/p%d-", sessionTimeout), jute.FlagEphemeral|jute.FlagSequential)
-	if err := conn.Do(t.Context(), 0, made); err != nil || made.Err != nil {
-		t.Error(err, made.Err)
-		return p
+		if err != nil {
+			return nil, err
+		}
+		v.session = made.Session
+		watch := zkconn.NewWatch(res.Path, zkconn.WatchData, func(zkconn.WatchEvent) { v.deleted <- time.Now() })
+		seen := reading(res.Path, watch, zkconn.WatchData)
+		if err := cmp.Or(observer.Do(t.Context(), 0, seen), seen.Err); !errors.Is(err, zkconn.ErrNoNode) {
+			return v, err
+		}
+		v.conn.Unuse()
 	}
-	deleted := make(chan time.Time, 1)
-	watch := zkconn.NewWatch(res.Path, zkconn.WatchData, func(zkconn.WatchEvent) { deleted <- time.Now() })
-	seen := reading(res.Path, watch, zkconn.WatchData)
-	if err := observer.Do(t.Context(), 0, seen); err != nil || seen.Err != nil {
-		t.Error(err, seen.Err)
-		return p
+}
+
+// partition opens a client with an ephemeral node, cuts it off after a time, and waits for both ends.
+func partition(t *testing.T, server string, observer *zkconn.Conn, sessionTimeout, after time.Duration, i int) (*partitioned, error) {
+	p := &partitioned{direction: []string{"both", "to the server", "to the client"}[i%3]}
+	v, err := newVictim(t, server, observer, sessionTimeout)
+	if err != nil {
+		return nil, err
 	}
+	defer v.conn.Unuse()
 	<-time.After(after) // it pings, and is cut off at some moment between
-	g.toServer.Store(p.direction != "to the client")
-	g.toClient.Store(p.direction != "to the server")
-	p.deadline, _ = conn.Deadline(made.Session)
+	v.gate.toServer.Store(p.direction != "to the client")
+	v.gate.toClient.Store(p.direction != "to the server")
+	p.deadline, _ = v.conn.Deadline(v.session)
 	cut := time.Now()
-	for doubt := range doubts {
+	for doubt := range v.doubts {
 		if p.doubted.Before(cut) { // on a slow machine there may have been others before
 			p.doubted = doubt
 		}
 	}
-	p.deleted = <-deleted
-	return p
+	p.deleted = <-v.deleted
+	return p, nil
 }
 
 // report checks the outcomes and prints their distribution.

@@ -51,13 +51,19 @@ type script struct {
 // play returns what the scripts do on the server that dial reaches.
 func play(t testing.TB, dial func() (net.Conn, error), scripts []script) string {
 	var all strings.Builder
+	var left []jute.ConnectResponse
+	touched := time.Now()
 	for _, s := range scripts {
 		p := newPlayer(t, dial)
+		if time.Since(touched) > time.Second {
+			left = p.touch(left)
+			touched = time.Now()
+		}
 		p.begin()
 		for _, step := range s.steps {
 			step(p)
 		}
-		p.end()
+		left = append(left, p.end()...)
 		fmt.Fprintf(&all, "=== %s\n%s\n", s.name, strings.Join(p.lines, "\n"))
 	}
 	return all.String()
@@ -72,14 +78,29 @@ func (p *player) begin() {
 	p.base = f.Zxid
 }
 
-// end ends all sessions.
-func (p *player) end() {
+// touch keeps the sessions alive that earlier scripts have left without a connection: the nodes of them stay, as in
+// the transcripts, also if the scripts take longer than their timeouts. It returns those that are not over.
+func (p *player) touch(left []jute.ConnectResponse) []jute.ConnectResponse {
+	return slices.DeleteFunc(left, func(s jute.ConnectResponse) bool {
+		c, err := p.connect(jute.ConnectRequest{TimeOut: s.TimeOut, SessionID: s.SessionID, Passwd: s.Passwd})
+		if err == nil {
+			p.must(c.Conn.Close())
+		}
+		return err != nil
+	})
+}
+
+// end ends all sessions that have a connection, and returns the others, some of which may be over.
+func (p *player) end() (left []jute.ConnectResponse) {
+	left = p.sessions
 	for _, i := range p.order() {
 		c := p.clients[i]
 		_, err := c.Do(jute.OpClose, nil)
 		p.must(err)
 		p.must(c.Conn.Close())
+		left = slices.DeleteFunc(left, func(s jute.ConnectResponse) bool { return s.SessionID == c.Session.SessionID })
 	}
+	return left
 }
 
 func (p *player) must(err error) {

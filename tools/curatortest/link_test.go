@@ -139,7 +139,7 @@ func TestLinkBetweenServers(t *testing.T) {
 	const syncLimit = 20
 	const notices = syncLimit * tick / 2 // well before a server notices by the sync limit
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(tick),
-		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, 100*tick))
+		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, longSession))
 
 	for name, tt := range map[string]struct {
 		link   func(follower, leader *curatortest.Member) curatortest.Link

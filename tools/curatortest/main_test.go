@@ -56,7 +56,12 @@ func dial(t *testing.T, s *curatortest.Server) net.Conn {
 // connect returns a client with a session of 10 s.
 func connect(t *testing.T, conn net.Conn) *rawclient.Client {
 	t.Helper()
-	c, err := rawclient.Connect(conn, jute.ConnectRequest{TimeOut: 10000})
+	return connectFor(t, conn, 10*time.Second)
+}
+
+func connectFor(t *testing.T, conn net.Conn, sessionTimeout time.Duration) *rawclient.Client {
+	t.Helper()
+	c, err := rawclient.Connect(conn, jute.ConnectRequest{TimeOut: int32(sessionTimeout.Milliseconds())})
 	if err != nil {
 		t.Fatal(err)
 	}

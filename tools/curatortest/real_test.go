@@ -28,10 +28,13 @@ func dialTCP(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// connectTCP returns a client with a session of 10 s.
+// longSession is for a client that sends no pings: it outlives an election on a slow machine.
+const longSession = time.Minute
+
+// connectTCP returns a client with a session of a minute, or as long as the server grants.
 func connectTCP(t *testing.T, address string) *rawclient.Client {
 	t.Helper()
-	return connect(t, dialTCP(t, address))
+	return connectFor(t, dialTCP(t, address), longSession)
 }
 
 // wantSilence fails the test if a request for path is answered before the heal, or not after it.
@@ -68,7 +71,7 @@ func answered(t *testing.T, c *rawclient.Client) bool {
 func TestReal(t *testing.T) {
 	t.Parallel()
 	whole := t
-	real := curatortest.Real(t)
+	real := curatortest.Real(t, curatortest.WithSessionTimeouts(time.Second, longSession))
 	server := real.Member(0)
 	if real.Leader() != server || real.ConnectString() != server.ConnectString() {
 		t.Error("one server is not all of them")
@@ -110,7 +113,8 @@ func TestReal(t *testing.T) {
 // TestRealEnsemble uses the methods of an ensemble, and of its members.
 func TestRealEnsemble(t *testing.T) {
 	t.Parallel()
-	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithNodes(map[string]string{"/a": ""}))
+	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithNodes(map[string]string{"/a": ""}),
+		curatortest.WithSessionTimeouts(time.Second, longSession))
 	t.Run("Leader", func(t *testing.T) { testLeader(t, ensemble) })
 	t.Run("MemberOf", func(t *testing.T) { testMemberOf(t, ensemble) })
 }
