@@ -35,10 +35,10 @@ var faults = map[string]func(s *story) (undo func()){
 	"pause":         func(s *story) func() { return s.server.Pause() },
 	"refuse":        func(s *story) func() { return s.server.Refuse() },
 	"delay": func(s *story) func() {
-		s.server.Inject(curatortest.Rule{Op: "createSession", Do: curatortest.Delay(timeout / 4)})
+		s.inject(curatortest.Rule{Op: "createSession", Do: curatortest.Delay(timeout / 4)})
 		return nil
 	},
-	"cut":     func(s *story) func() { s.server.Inject(curatortest.Rule{Do: curatortest.CutAfter()}); return nil },
+	"cut":     func(s *story) func() { s.inject(curatortest.Rule{Do: curatortest.CutAfter()}); return nil },
 	"request": func(s *story) func() { s.request(); return nil },
 	"write":   func(s *story) func() { s.write(); return nil },
 	"nothing": func(*story) func() { return nil },
@@ -64,8 +64,12 @@ func drawStep() *rapid.Generator[step] {
 
 // recovery is how long a client may take to find a server that is well again: for noticing
 // that its connection is dead, for giving its session up, which the server may not know, for
-// the pauses between attempts and for the handshakes that fail among them.
-const recovery = 4 * timeout
+// believing that the server has lost its data, and for the pauses between attempts, of two seconds
+// at most.
+const recovery = 6 * timeout
+
+// injected is how much longer it may take for each fault that waits for a connection or a request.
+const injected = timeout/4 + 2*time.Second
 
 // TestRandomFaults lets anything happen to a connection, and checks what is promised of it:
 // at every tick of the server, and with every event.
@@ -101,7 +105,8 @@ type story struct {
 	closed bool
 	errs   []error
 
-	expired int // sessions that the server ended by its own clock
+	expired  int // sessions that the server ended by its own clock
+	injected int // faults, of which some may not have come to pass
 }
 
 func (s *story) wrong(format string, args ...any) {
@@ -206,6 +211,11 @@ func (s *story) excuseAll() {
 	}
 }
 
+func (s *story) inject(r curatortest.Rule) {
+	s.injected++
+	s.server.Inject(r)
+}
+
 func (s *story) expire() {
 	id, _ := s.conn.Session()
 	if l := s.leases[id]; l != nil {
@@ -240,7 +250,7 @@ func (s *story) write() {
 // recover checks that the client finds the server again.
 func (s *story) recover() {
 	begin := time.Now()
-	ctx, cancel := context.WithTimeout(s.Context(), recovery)
+	ctx, cancel := context.WithTimeout(s.Context(), recovery+time.Duration(s.injected)*injected)
 	defer cancel()
 	for {
 		err := s.conn.Do(ctx, 0, exists("/"))

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/go-curator/curator/recipes/leader"
 	"github.com/go-curator/curator/tools/bench/internal/measure"
 )
@@ -115,7 +117,7 @@ func latchMemory(ctx context.Context, l *local, w workload, path string, _ timin
 		return len(latches), latencies, err
 	})
 	if err == nil {
-		err = l.settled(ctx)
+		err = l.settled(ctx, nil)
 	}
 	run.Memory = measure.Live().Each(before, len(latches))
 	return run, errors.Join(err, l.writeHeapProfile(), divided(len(latches), func(i int) error {
@@ -126,18 +128,43 @@ func latchMemory(ctx context.Context, l *local, w workload, path string, _ timin
 	}))
 }
 
-// settled returns when the peer sends no more requests.
-func (l *local) settled(ctx context.Context) error {
-	ticker := time.NewTicker(quiet)
-	defer ticker.Stop()
-	for last := int64(-1); ; {
+// quiet is the time without requests, but for a ping, after which no more are expected. In it as many requests of
+// another client must be answered as there are looks, so that it does not pass while a busy machine has no time for
+// anybody.
+const (
+	quiet      = 200 * time.Millisecond
+	quietLooks = 10
+)
+
+// settled returns when ready, if it is not nil, reports true, and the peer sends no more requests.
+func (l *local) settled(ctx context.Context, ready func(conn *zk.Conn) (bool, error)) (err error) {
+	conn, end, err := dialDriver(ctx, l.address, sessionTimeout, new(measure.Counter))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	looks := time.NewTicker(quiet / quietLooks)
+	defer looks.Stop()
+	last := int64(-1)
+	for unchanged := 0; ; unchanged++ {
+		if _, _, err := conn.Exists("/"); err != nil {
+			return err
+		}
 		sent := l.counter.Total().Sent
-		if sent == last {
+		ok := sent == last
+		if ok && ready != nil {
+			if ok, err = ready(conn); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			last, unchanged = sent, 0
+		}
+		if unchanged == quietLooks {
 			return nil
 		}
-		last = sent
 		select {
-		case <-ticker.C:
+		case <-looks.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -116,35 +116,19 @@ func (q *queue) wait(ctx context.Context) {
 }
 
 // settled returns when all nodes exist and the peer sends no more requests.
-func (q *queue) settled(ctx context.Context) (err error) {
-	conn, end, err := dialDriver(ctx, q.peer.address, sessionTimeout, new(measure.Counter))
+func (q *queue) settled(ctx context.Context) error {
+	n, all := 0, len(q.gates)+len(q.waiters)
+	err := q.peer.settled(ctx, func(conn *zk.Conn) (_ bool, err error) {
+		if n < all {
+			n, err = countChildren(conn, q.paths)
+		}
+		return n == all, err
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%d of %d hold or wait: %w", n, all, err)
 	}
-	defer func() { err = errors.Join(err, end()) }()
-	ticker := time.NewTicker(quiet)
-	defer ticker.Stop()
-	last := int64(-1)
-	for {
-		sent := q.peer.counter.Total().Sent
-		n, err := countChildren(conn, q.paths)
-		if err != nil {
-			return err
-		}
-		if sent == last && n == len(q.gates)+len(q.waiters) {
-			return nil
-		}
-		last = sent
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d wait: %w", n-len(q.gates), len(q.waiters), ctx.Err())
-		}
-	}
+	return nil
 }
-
-// quiet is the time without requests, but for a ping, after which no more are expected.
-const quiet = 200 * time.Millisecond
 
 // countChildren returns the total number of children of the nodes.
 func countChildren(conn *zk.Conn, paths []string) (n int, err error) {
