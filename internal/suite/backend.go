@@ -66,10 +66,10 @@ const (
 // soonReaping has servers look for empty containers at every tick.
 var soonReaping = curatortest.WithContainerCheckInterval(Tick)
 
-// common returns the options of every backend's servers, and then opts. They practically never look for empty
+// serverOptions returns the options of every backend's servers, and then opts. They practically never look for empty
 // containers, because a test that counts requests, gives the next one a fate, or looks into a lock that is free
 // would fail by chance.
-func common(opts ...curatortest.Option) []curatortest.Option {
+func serverOptions(opts ...curatortest.Option) []curatortest.Option {
 	return append([]curatortest.Option{
 		curatortest.WithTickTime(Tick),
 		curatortest.WithSessionTimeouts(2*Tick, LongSession),
@@ -155,7 +155,7 @@ func each(t *testing.T, on Backends, server string, test func(t *testing.T, b *B
 	}
 	if on&OnEmbeddedServer != 0 {
 		t.Run("embedded", func(t *testing.T) {
-			server := curatortest.Start(t, common(opts...)...)
+			server := curatortest.Start(t, serverOptions(opts...)...)
 			b := newBackend("embedded", server.ConnectString(), new(net.Dialer).DialContext)
 			b.server = server
 			test(t, b)
@@ -195,7 +195,7 @@ func virtualOn(t *testing.T, keeper bool, test func(t *testing.T, b *Backend), o
 		opts = append(opts, curatortest.WithKeeper())
 	}
 	synctest.Test(t, func(t *testing.T) {
-		server := curatortest.Start(t, common(append(opts, curatortest.Virtual())...)...)
+		server := curatortest.Start(t, serverOptions(append(opts, curatortest.Virtual())...)...)
 		b := newBackend("virtual", server.ConnectString(), server.DialContext)
 		b.server, b.keeper = server, keeper
 		test(t, b)
@@ -219,7 +219,7 @@ func RealReaping(t *testing.T) *Backend {
 // empty. The tests must not break it.
 func RealWith(t *testing.T, name string, opts ...curatortest.Option) *Backend {
 	t.Helper()
-	return newBackend("real", realServers.start(t, name, common(opts...)...).ConnectString(), new(net.Dialer).DialContext)
+	return newBackend("real", realServers.start(t, name, serverOptions(opts...)...).ConnectString(), new(net.Dialer).DialContext)
 }
 
 func newBackend(name, connect string, dial dialFunc) *Backend {
@@ -325,7 +325,7 @@ func Twins(t *testing.T, test func(t *testing.T, first, second *Backend, restore
 	synctest.Test(t, func(t *testing.T) {
 		var twins [2]*Backend
 		for i := range twins {
-			server := curatortest.Start(t, common(curatortest.Virtual())...)
+			server := curatortest.Start(t, serverOptions(curatortest.Virtual())...)
 			twins[i] = newBackend("virtual", server.ConnectString(), server.DialContext)
 			twins[i].server = server
 		}
