@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-curator/curator/framework"
 	"github.com/go-curator/curator/tools/curatortest"
@@ -65,7 +66,7 @@ func TestRestartWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := curatortest.Real(t, curatortest.WithHome(relative), curatortest.WithTickTime(tick))
+	e := curatortest.Real(t, curatortest.WithHome(relative), curatortest.WithSessionTimeouts(time.Second, longSession))
 	m := e.Member(0)
 	version := m.Version()
 	if strings.Count(version, ".") != 2 {
