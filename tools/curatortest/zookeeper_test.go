@@ -23,7 +23,7 @@ var startNodes = map[string]string{"/config/db": "host=a", "/config": "v1", "/jo
 // one.
 func eachZooKeeper(t *testing.T, test func(t *testing.T, zk curatortest.ZooKeeper)) {
 	options := func(more ...curatortest.Option) []curatortest.Option {
-		return append(more, curatortest.WithTickTime(tick), curatortest.WithNodes(startNodes))
+		return append(more, curatortest.WithTickTime(tick), curatortest.WithSessionTimeouts(tick, longSession), curatortest.WithNodes(startNodes))
 	}
 	t.Run("virtual", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(t, curatortest.Start(t, options(curatortest.Virtual())...)) })
@@ -42,7 +42,7 @@ func eachZooKeeper(t *testing.T, test func(t *testing.T, zk curatortest.ZooKeepe
 func TestZooKeeper(t *testing.T) {
 	t.Parallel()
 	eachZooKeeper(t, func(t *testing.T, zk curatortest.ZooKeeper) {
-		client := zk.Client(t, framework.WithSessionTimeout(10*time.Second))
+		client := zk.Client(t, framework.WithSessionTimeout(longSession/3))
 		u := &user{t: t, zk: zk, client: client}
 		u.wants("/config", "v1")
 		u.wants("/config/db", "host=a")
@@ -257,7 +257,7 @@ func TestSessionIDs(t *testing.T) {
 		}
 		var want []int64
 		for range 3 {
-			client := zk.Client(t, framework.WithSessionTimeout(10*time.Second))
+			client := zk.Client(t, framework.WithSessionTimeout(longSession/3))
 			if _, err := client.Create().WithMode(framework.EphemeralSequential).ForPath(t.Context(), "/e"); err != nil {
 				t.Fatal(err)
 			}
