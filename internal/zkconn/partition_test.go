@@ -125,9 +125,11 @@ type victim struct {
 }
 
 // newVictim opens a client in use, and has an observer watch the node of it. It opens another one if the session is lost
-// before that, which happens to a short one on a busy machine: then there is nothing yet to cut off.
+// before that, which happens to a short one on a busy machine: then there is nothing yet to cut off. Ten lost ones are an
+// error.
 func newVictim(t *testing.T, server string, observer *zkconn.Conn, sessionTimeout time.Duration) (*victim, error) {
-	for {
+	var lost error
+	for range 10 {
 		v := &victim{doubts: make(chan time.Time, 100), deleted: make(chan time.Time, 1)}
 		ended := false
 		v.conn = opened(t, server, v.gate.dial, sessionTimeout, func(e zkconn.Event) {
@@ -145,6 +147,7 @@ func newVictim(t *testing.T, server string, observer *zkconn.Conn, sessionTimeou
 		err := cmp.Or(v.conn.Do(t.Context(), 0, made), made.Err)
 		if errors.Is(err, zkconn.ErrConnectionLoss) || errors.Is(err, zkconn.ErrSessionExpired) {
 			v.conn.Unuse()
+			lost = err
 			continue
 		}
 		if err != nil {
@@ -157,7 +160,9 @@ func newVictim(t *testing.T, server string, observer *zkconn.Conn, sessionTimeou
 			return v, err
 		}
 		v.conn.Unuse()
+		lost = zkconn.ErrSessionExpired
 	}
+	return nil, lost
 }
 
 // partition opens a client with an ephemeral node, cuts it off after a time, and waits for both ends.

@@ -68,8 +68,8 @@ func drawStep() *rapid.Generator[step] {
 // at most.
 const recovery = 6 * timeout
 
-// injected is how much longer it may take for each fault that waits for a connection or a request.
-const injected = timeout/4 + 2*time.Second
+// recoveryOfEach is how much longer it may take for each fault that waits for a connection or a request.
+const recoveryOfEach = timeout/4 + 2*time.Second
 
 // TestRandomFaults lets anything happen to a connection, and checks what is promised of it:
 // at every tick of the server, and with every event.
@@ -211,6 +211,7 @@ func (s *story) excuseAll() {
 	}
 }
 
+// inject has the server do something to the next connection or request.
 func (s *story) inject(r curatortest.Rule) {
 	s.injected++
 	s.server.Inject(r)
@@ -250,7 +251,7 @@ func (s *story) write() {
 // recover checks that the client finds the server again.
 func (s *story) recover() {
 	begin := time.Now()
-	ctx, cancel := context.WithTimeout(s.Context(), recovery+time.Duration(s.injected)*injected)
+	ctx, cancel := context.WithTimeout(s.Context(), recovery+time.Duration(s.injected)*recoveryOfEach)
 	defer cancel()
 	for {
 		err := s.conn.Do(ctx, 0, exists("/"))

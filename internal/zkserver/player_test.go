@@ -63,7 +63,8 @@ func play(t testing.TB, dial func() (net.Conn, error), scripts []script) string 
 		for _, step := range s.steps {
 			step(p)
 		}
-		left = append(left, p.end()...)
+		p.end()
+		left = append(left, p.sessions...)
 		fmt.Fprintf(&all, "=== %s\n%s\n", s.name, strings.Join(p.lines, "\n"))
 	}
 	return all.String()
@@ -90,17 +91,14 @@ func (p *player) touch(left []jute.ConnectResponse) []jute.ConnectResponse {
 	})
 }
 
-// end ends all sessions that have a connection, and returns the others, some of which may be over.
-func (p *player) end() (left []jute.ConnectResponse) {
-	left = p.sessions
+// end ends all sessions that have a connection.
+func (p *player) end() {
 	for _, i := range p.order() {
 		c := p.clients[i]
 		_, err := c.Do(jute.OpClose, nil)
 		p.must(err)
 		p.must(c.Conn.Close())
-		left = slices.DeleteFunc(left, func(s jute.ConnectResponse) bool { return s.SessionID == c.Session.SessionID })
 	}
-	return left
 }
 
 func (p *player) must(err error) {
