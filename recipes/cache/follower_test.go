@@ -18,7 +18,7 @@ import (
 // TestRandomHistories: every exact snapshot is the tree that there was at its zxid.
 func TestLaggingFollower(t *testing.T) {
 	t.Parallel()
-	e := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(suite.Tick))
+	e := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(suite.Tick), curatortest.WithSessionTimeouts(suite.SessionTimeout, suite.LongSession))
 	leader := e.Leader()
 	var followers []*curatortest.Member
 	for _, m := range e.Members() {
@@ -29,7 +29,7 @@ func TestLaggingFollower(t *testing.T) {
 	f := &fixture{T: t, root: "/root", other: "/other"}
 	f.writer = curatortest.NewClient(t, leader.ConnectString())
 	f.client = curatortest.NewClient(t, followers[0].ConnectString()+","+followers[1].ConnectString(),
-		framework.WithSessionTimeout(suite.SessionTimeout))
+		framework.WithSessionTimeout(suite.LongSession))
 	suite.Got(f.writer.Create().ForPath(t.Context(), f.other)).OK(t)
 	f.make(cache.NewCuratorCache)
 	h, r := newHistory(f), rand.New(rand.NewPCG(1, 2))

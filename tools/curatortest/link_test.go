@@ -136,7 +136,7 @@ func endsSoon(t *testing.T, c *rawclient.Client) {
 func TestLinkBetweenServers(t *testing.T) {
 	t.Parallel()
 	const tick = 300 * time.Millisecond
-	const syncLimit = 20
+	const syncLimit = 30
 	const notices = syncLimit * tick / 2 // well before a server notices by the sync limit
 	ensemble := curatortest.RealEnsemble(t, 3, curatortest.WithTickTime(tick),
 		curatortest.WithSyncLimit(syncLimit), curatortest.WithInitLimit(20), curatortest.WithSessionTimeouts(tick, longSession))

@@ -19,9 +19,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const soon = 10 * time.Second
 
 // connect starts a client with a session by a link. It does not retry.
-func connect(t *testing.T, link *scenario.Link) *framework.Client {
+func connect(t *testing.T, link *scenario.Link, session time.Duration) *framework.Client {
 	t.Helper()
-	client, err := framework.NewClient(link.Address(), retry.None(), framework.WithSessionTimeout(2*time.Second), framework.WithoutEnsembleTracker())
+	client, err := framework.NewClient(link.Address(), retry.None(), framework.WithSessionTimeout(session), framework.WithoutEnsembleTracker())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func connect(t *testing.T, link *scenario.Link) *framework.Client {
 func TestLinkCut(t *testing.T) {
 	s := scenario.Start(t)
 	link := s.Link()
-	client := connect(t, link)
+	client := connect(t, link, soon)
 	id := client.SessionID()
 	if link.Session() != id {
 		t.Errorf("the link knows session %#x, the client has %#x", link.Session(), id)
@@ -63,7 +63,7 @@ func TestLinkCut(t *testing.T) {
 func TestLinkSilence(t *testing.T) {
 	s := scenario.Start(t)
 	link := s.Link()
-	client := connect(t, link)
+	client := connect(t, link, 2*time.Second)
 	id := client.SessionID()
 	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/here"); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestLinkSilence(t *testing.T) {
 func TestLinkLoseReply(t *testing.T) {
 	s := scenario.Start(t)
 	link := s.Link()
-	client := connect(t, link)
+	client := connect(t, link, soon)
 	lost := link.LoseReply("create", "/a/")
 	if _, err := client.Create().ForPath(t.Context(), "/a"); err != nil {
 		t.Fatal(err) // it is not below the path

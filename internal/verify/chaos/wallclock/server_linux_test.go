@@ -21,12 +21,13 @@ func (w withClock) ServerEnvironment(int) []string { return w.Environment() }
 // then outlives every step, and ephemeral nodes with it.
 func TestServer(t *testing.T) {
 	clock := newClock(t)
-	server := curatortest.Real(withClock{t, clock}, curatortest.WithTickTime(100*time.Millisecond))
-	client := server.Client(t, framework.WithSessionTimeout(2*time.Second))
+	const session = 12 * time.Second // shorter than every step, and longer than a busy machine stands still
+	server := curatortest.Real(withClock{t, clock}, curatortest.WithTickTime(100*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, session))
+	client := server.Client(t, framework.WithSessionTimeout(session))
 	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/member"); err != nil {
 		t.Fatal(err)
 	}
-	session := client.SessionID()
+	id := client.SessionID()
 	for _, offset := range []time.Duration{30 * time.Second, -3 * time.Hour, 40 * time.Hour, 0} {
 		if err := clock.Set(offset); err != nil {
 			t.Fatal(err)
@@ -40,8 +41,8 @@ func TestServer(t *testing.T) {
 			t.Errorf("offset %v: the server's clock is %v off", offset, off)
 		}
 	}
-	if now := client.SessionID(); now != session {
-		t.Errorf("the session is %#x, and was %#x", now, session)
+	if now := client.SessionID(); now != id {
+		t.Errorf("the session is %#x, and was %#x", now, id)
 	}
 }
 

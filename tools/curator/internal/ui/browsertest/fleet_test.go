@@ -28,10 +28,13 @@ type fleet struct {
 	log []string
 }
 
+// sessionTimeout is longer than a busy machine stands still.
+const sessionTimeout = 12 * time.Second
+
 // newFleet starts a server and the page. change modifies the configuration of the page, and opts that of the server.
 func newFleet(t *testing.T, change func(cfg *ui.Config), opts ...curatortest.Option) *fleet {
 	t.Helper()
-	opts = append(opts, curatortest.WithTickTime(200*time.Millisecond))
+	opts = append(opts, curatortest.WithTickTime(200*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, sessionTimeout))
 	f := &fleet{t: t, server: curatortest.Start(t, opts...), clients: map[string]*framework.Client{}, secret: ui.NewSecret()}
 	cfg := ui.Config{
 		Config: follow.Config{
@@ -84,7 +87,7 @@ func (f *fleet) note(format string, args ...any) {
 // client returns the client with a name. The name is the label of its locks.
 func (f *fleet) client(name string) *framework.Client {
 	if f.clients[name] == nil {
-		f.clients[name] = f.server.Client(f.t, framework.WithOwnerLabel(name), framework.WithSessionTimeout(4*time.Second))
+		f.clients[name] = f.server.Client(f.t, framework.WithOwnerLabel(name), framework.WithSessionTimeout(sessionTimeout))
 	}
 	return f.clients[name]
 }
