@@ -67,7 +67,7 @@ setup: ### install what the tests need, where that is known how; else say what i
 test: export GOGC := 400
 test: setup ## run all tests but those of the adapters, most with the race detector, those against real ZooKeeper servers included; TESTFLAGS='-run Mutex -count=100' narrows it
 	race=$$(.ci/race.sh) && $(GO) vet $$race ./... && \
-		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 10m $(SHARE) -skip '^($(UNRACED))$$' $(TESTFLAGS) \
+		GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $$race -vet=off -timeout 15m $(SHARE) -skip '^($(UNRACED))$$' $(TESTFLAGS) \
 			$$($(GO) list ./... | grep -v $(PURE:./%=-e '/%$$'))
 	$(GO) test -vet=off $(TESTFLAGS) $(PURE) $(LONG)
 	folders=$$(grep -rlE 'func $(UNRACED)[(]' --include='*_test.go' . | sed 's,/[^/]*$$,,' | sort -u); \

@@ -99,7 +99,7 @@ func TestHoldDeadline(t *testing.T) {
 func TestHoldOutlivesAcquire(t *testing.T) {
 	eachKindVirtually(t, holders, func(t *testing.T, f *fixture) {
 		f.startHoldersBeside()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		lease, err := f.lock.Acquire(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func TestReadWriteLocks(t *testing.T) {
 		s.run("wlock", "--try", "--", "true").wantExit(75, "the write lock "+s.path+" is held by curator rlock -- sh on ")
 		writer := s.run("wlock", "--", "echo", "written")
 		s.untilNodes(3)
-		s.run("rlock", "--timeout", "3s", "-E", "9", "--", "true").wantExit(9, "the read lock "+s.path+" was not acquired within 3s")
+		s.run("rlock", "--timeout", "4s", "-E", "9", "--", "true").wantExit(9, "the read lock "+s.path+" was not acquired within 4s")
 		one.finish()
 		two.finish()
 		writer.wantExit(0)

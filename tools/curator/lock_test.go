@@ -76,8 +76,9 @@ func TestBusy(t *testing.T) {
 		holder := s.holder("cat")
 		s.lock("--try", "--", "echo", "in").wantExit(75, "is held by curator lock -- sh on ")
 		s.lock("--try", "-E", "0", "--", "echo", "in").wantExit(0, "is held by curator lock -- sh on ")
-		s.lock("--timeout", "3s", "--", "echo", "in").wantExit(75, "not acquired within 3s: it is held by curator lock -- sh on ")
-		s.lock("--timeout", "3s", "-E9", "--", "echo", "in").wantExit(9, "not acquired within 3s")
+		late, other := s.lock("--timeout", "4s", "--", "echo", "in"), s.lock("--timeout", "4s", "-E9", "--", "echo", "in")
+		late.wantExit(75, "not acquired within 4s: it is held by curator lock -- sh on ")
+		other.wantExit(9, "not acquired within 4s")
 		if n := len(s.nodes()); n != 1 {
 			t.Fatalf("%d contenders", n)
 		}

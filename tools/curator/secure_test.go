@@ -79,7 +79,7 @@ func TestSecured(t *testing.T) {
 		"not zk9": append(slices.Clone(both), "--tls-server-name", "zk9"), "tls: bad certificate": authority,
 		"certificate signed by unknown authority": certificate, "its port is for TLS": nil,
 	} {
-		p := lock(secure, "/tls", append(flags, "--timeout", "2s"))
+		p := lock(secure, "/tls", append(flags, "--timeout", "8s"))
 		refused = append(refused, func() { p.wantExit(69, want) })
 	}
 	for _, check := range refused {
