@@ -34,7 +34,7 @@ var exceptions = append([]exception{
 	{noPanic.name, "recipes/discovery/discoverygrpc/example/main.go", 1, "it is a program, in the module that it is an example of"},
 	{noBackground.name, "internal/telemetry/telemetry.go", 1, "what happens to a connection happens in no trace and for no caller"},
 	{driverInOnePlace.name, "framework/bench_test.go", 1, "measures what package framework adds to the driver's own operations"},
-	{noSkip.name, "internal/suite/backend.go", 1, "decides as curatortest.Real does, for the server that a package's tests share"},
+	{noSkip.name, "internal/suite/main.go", 1, "decides as curatortest.Real does, for the server that a package's tests share"},
 	{noSkip.name, "tools/curator/internal/ui/browsertest/browser_test.go", 1, "decides as curatortest.Real does, for Chromium, and Java Curator beside it, which no other package needs here"},
 	{noSkip.name, "internal/interop/program_test.go", 1, "decides as curatortest.Real does, for Java Curator, its compiler and kazoo, which no other test needs"},
 	{noSkip.name, "internal/telemetry/alerts_test.go", 1, "decides as curatortest.Real does, for promtool, which no other test needs"},

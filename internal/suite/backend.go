@@ -8,23 +8,16 @@ package suite
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/go-curator/curator/framework"
-	"github.com/go-curator/curator/internal/process"
 	"github.com/go-curator/curator/tools/curatortest"
 )
 
@@ -75,40 +68,6 @@ func serverOptions(opts ...curatortest.Option) []curatortest.Option {
 		curatortest.WithSessionTimeouts(2*Tick, LongSession),
 		curatortest.WithContainerCheckInterval(24 * time.Hour),
 	}, opts...)
-}
-
-// Main is for TestMain: it runs the tests, calls the functions of cleanUp, stops the real
-// server if one was started, and fails if a goroutine is left. Programs that tests start get the
-// signals that they are sent, even if the tests were started by nohup.
-func Main(m *testing.M, cleanUp ...func() error) {
-	process.ResetSignals()
-	if os.Getenv("GOGC") == "" { // each client's driver takes 1.5 MB when it is made, and tests make thousands
-		debug.SetGCPercent(300)
-	}
-	code := m.Run()
-	for _, f := range append(cleanUp, realServers.close) {
-		if err := f(); err != nil {
-			fmt.Fprintln(os.Stderr, "suite:", err)
-			code = 1
-		}
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "suite:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// LeaveOut is for TestMain: the tests whose names match a pattern are neither run nor skipped, like those that the
-// command line leaves out.
-func LeaveOut(pattern string) {
-	flag.Parse()
-	if already := flag.Lookup("test.skip").Value.String(); already != "" {
-		pattern += "|" + already
-	}
-	if err := flag.Set("test.skip", pattern); err != nil {
-		panic(err)
-	}
 }
 
 // Backends are where a test runs. Virtual time is cheap, the others take real time.
@@ -314,19 +273,6 @@ func (b *Backend) ClientAt(t *testing.T, chroot string, opts ...framework.Option
 	return curatortest.NewClient(t, b.connect+chroot, opts...), n
 }
 
-// MainWithServer is Main for a package with examples, which read as programs do: they
-// connect to connectString, an embedded server's, and log nothing.
-func MainWithServer(m *testing.M, connectString *string) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	server, err := curatortest.New()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "suite: no server for the examples:", err)
-		os.Exit(1)
-	}
-	*connectString = server.ConnectString()
-	Main(m, server.Close)
-}
-
 // Twins runs test in virtual time on two servers, which have the same history as long as the same is done on
 // both without time passing: the same zxids and times. Then restore ends the first one and moves its clients
 // to the second: to them it is a restart on an older snapshot, with what was written to the second since.
@@ -351,56 +297,4 @@ func Twins(t *testing.T, test func(t *testing.T, first, second *Backend, restore
 			first.server.Stop()
 		})
 	})
-}
-
-// realServers are the real servers of the process by their names. Each starts with the first test
-// that needs it and ends with Main: a JVM for each test would take longer than the tests.
-var realServers serverSet
-
-type serverSet struct {
-	mu     sync.Mutex
-	byName map[string]*realServer
-}
-
-type realServer struct {
-	once     sync.Once
-	ensemble *curatortest.Ensemble
-	err      error
-}
-
-// start returns the server with a name, and starts it if it does not run yet.
-func (set *serverSet) start(t *testing.T, name string, opts ...curatortest.Option) *curatortest.Ensemble {
-	t.Helper()
-	s := set.named(name)
-	s.once.Do(func() { s.ensemble, s.err = curatortest.NewReal(1, opts...) })
-	if errors.Is(s.err, curatortest.ErrNotInstalled) && os.Getenv("CI") != "true" {
-		t.Skip(s.err)
-	}
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
-	return s.ensemble
-}
-
-func (set *serverSet) named(name string) *realServer {
-	set.mu.Lock()
-	defer set.mu.Unlock()
-	if set.byName == nil {
-		set.byName = map[string]*realServer{}
-	}
-	if set.byName[name] == nil {
-		set.byName[name] = &realServer{}
-	}
-	return set.byName[name]
-}
-
-// close ends the servers. It is called when no test runs any more.
-func (set *serverSet) close() error {
-	var errs []error
-	for _, s := range set.byName {
-		if s.ensemble != nil {
-			errs = append(errs, s.ensemble.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
