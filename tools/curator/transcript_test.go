@@ -190,23 +190,23 @@ func wantUnavailable(t *testing.T, within time.Duration, text, connect string, f
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	nobody, nobodyElse := freeAddress(t), freeAddress(t)
-	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or start a development server with --embedded", nobody)
+	wantUnavailable(t, late, "nothing listens at "+nobody+"; name the ensemble with --connect HOSTS or CURATOR_CONNECT, or start a development server with --embedded", nobody)
 	if code, _, stderr := runHere(t, nil, "ls", "--connect", nobody); code != 69 || !strings.Contains(stderr, "or start a development server with curator server") {
 		t.Errorf("ls: exit code %d, stderr %q", code, stderr)
 	}
-	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
+	wantUnavailable(t, late, "nothing listens at "+nobodyElse, nobody+","+nobodyElse)
 	// The message and the time depend on the resolver.
 	wantUnavailable(t, 30*time.Second, "no-such-host.invalid", "no-such-host.invalid")
 
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
-	wantUnavailable(t, 5*time.Second, "is not a ZooKeeper server: it answers \"HTTP/1.1", strings.TrimPrefix(web.URL, "http://"))
-	wantUnavailable(t, 5*time.Second, "nothing listens at "+nobody, strings.TrimPrefix(web.URL, "http://")+","+nobody)
-	wantUnavailable(t, 5*time.Second, "is not a ZooKeeper server: it answers \"SSH-2.0-", talker(t, "SSH-2.0-OpenSSH_9.2p1\r\n"))
+	wantUnavailable(t, late, "is not a ZooKeeper server: it answers \"HTTP/1.1", strings.TrimPrefix(web.URL, "http://"))
+	wantUnavailable(t, late, "nothing listens at "+nobody, strings.TrimPrefix(web.URL, "http://")+","+nobody)
+	wantUnavailable(t, late, "is not a ZooKeeper server: it answers \"SSH-2.0-", talker(t, "SSH-2.0-OpenSSH_9.2p1\r\n"))
 
 	// A server that accepts connections and is silent may still answer, so the command waits.
 	mute := talker(t, "")
-	wantUnavailable(t, 5*time.Second, "no ZooKeeper server answered at "+mute+" within 700ms", mute, "--timeout=700ms")
+	wantUnavailable(t, late, "no ZooKeeper server answered at "+mute+" within 700ms", mute, "--timeout=700ms")
 }
 
 // talker returns the address of a server that sends text on each connection, and nothing else.
