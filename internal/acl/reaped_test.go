@@ -12,11 +12,11 @@ import (
 	"github.com/go-curator/curator/internal/suite"
 )
 
-// reaper holds creates of a client back until the server has removed a container that has no child yet: so many, if
-// there is such a container. Then it lets six through, which is enough for parents and their child, and begins anew.
+// reaper holds creates of a client back, each until the server has removed a container that has no child yet, if there
+// is one. Then it lets six through, which is enough for parents and their child, and begins anew.
 type reaper struct {
 	*env
-	hold          int
+	hold          int // how many creates are held back in a row
 	held, through int
 	reaped        atomic.Int64
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-curator/curator/framework"
+	"github.com/go-curator/curator/internal/suite"
 	"github.com/go-curator/curator/internal/verify/chaos/wallclock"
 	"github.com/go-curator/curator/tools/curatortest"
 )
@@ -21,9 +22,9 @@ func (w withClock) ServerEnvironment(int) []string { return w.Environment() }
 // then outlives every step, and ephemeral nodes with it.
 func TestServer(t *testing.T) {
 	clock := newClock(t)
-	const session = 12 * time.Second // shorter than every step, and longer than a busy machine stands still
-	server := curatortest.Real(withClock{t, clock}, curatortest.WithTickTime(100*time.Millisecond), curatortest.WithSessionTimeouts(time.Second, session))
-	client := server.Client(t, framework.WithSessionTimeout(session))
+	server := curatortest.Real(withClock{t, clock}, curatortest.WithTickTime(100*time.Millisecond),
+		curatortest.WithSessionTimeouts(time.Second, suite.LongSession)) // every step is longer
+	client := server.Client(t, framework.WithSessionTimeout(suite.LongSession))
 	if _, err := client.Create().WithMode(framework.Ephemeral).ForPath(t.Context(), "/member"); err != nil {
 		t.Fatal(err)
 	}
