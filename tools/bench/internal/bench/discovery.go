@@ -39,11 +39,11 @@ func withRegistry(ctx context.Context, client *framework.Client, path string, n 
 		return measure.Run{}, err
 	}
 	defer func() { err = errors.Join(err, r.Close(ctx)) }()
-	registering, ctx := errgroup.WithContext(ctx)
+	registering, working := errgroup.WithContext(ctx) // Close gets ctx, because working ends with the work
 	registering.SetLimit(registersAtATime)
 	for i := range n {
 		registering.Go(func() error {
-			_, err := r.Register(ctx, instance(i))
+			_, err := r.Register(working, instance(i))
 			return err
 		})
 	}
